@@ -1,0 +1,51 @@
+package perftest
+
+import "time"
+
+// Scenario is one measurement: a workload, sent to a target under a load.
+// The zero value of each field works as documented, except for Target,
+// Workload and Load, which [Run] insists on.
+type Scenario struct {
+	// Name names the results; empty means the name of the test.
+	Name string
+	// Target is the server to measure.
+	Target Target
+	// Workload yields the requests.
+	Workload Workload
+	// Load says when requests start and when the run ends.
+	Load Load
+	// Warmup is sent before the load and is part of no figure; zero means none.
+	Warmup Warmup
+	// Timeouts bound each request; zero means the defaults.
+	Timeouts Timeouts
+	// Seed makes what is random repeatable; it is handed to the workload.
+	Seed uint64
+	// ShortIsFailure makes an answer with fewer tokens than asked, although
+	// the request ignores the end token, a failure of class "short". By
+	// default such answers are counted and warned of.
+	ShortIsFailure bool
+}
+
+// Warmup is a phase of requests before the measured load. It ends, with its
+// last answer read, before the first measured request starts.
+type Warmup struct {
+	// Requests to send; 0 means no warm-up unless Duration is set.
+	Requests int
+	// Duration after which no more warm-up requests start; 0 means no limit.
+	Duration time.Duration
+}
+
+// Timeouts bound one request. A zero field means its default; a negative one
+// is refused.
+type Timeouts struct {
+	// Connect bounds DNS, dial and TLS together; 10 s by default.
+	Connect time.Duration
+	// FirstToken bounds the time from sending to the first token; 5 min by
+	// default, since servers queue in silence.
+	FirstToken time.Duration
+	// BetweenTokens bounds the gap between events of a stream once it has
+	// begun; 1 min by default.
+	BetweenTokens time.Duration
+	// Total bounds the whole request; 30 min by default.
+	Total time.Duration
+}

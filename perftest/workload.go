@@ -1,0 +1,57 @@
+package perftest
+
+import (
+	"context"
+	"encoding/json"
+)
+
+// Workload yields the requests of a run. Package fixtures has the ready-made
+// ones; a test may bring its own.
+type Workload interface {
+	// Open checks the workload and starts it for one run. It is called once,
+	// before any request is sent. Its error names the field, the value and
+	// the remedy.
+	Open(ctx context.Context, run RunInfo) (Source, error)
+}
+
+// RunInfo is what a workload may need to know of the run that opens it.
+type RunInfo struct {
+	Model    string // the model's name, as sent
+	Seed     uint64 // the scenario's seed
+	Requests int    // requests the run will ask for, warm-up included; 0 when it is bound by time only
+}
+
+// Source yields the requests of one run, one after the other. It is called
+// from one goroutine, ahead of the sending.
+type Source interface {
+	// Next gives the next request, or io.EOF when there are no more, which
+	// ends the run early. Any other error ends the run as failed.
+	Next() (Request, error)
+	// Close frees what Open took.
+	Close() error
+}
+
+// Request is one request, free of any server's dialect.
+type Request struct {
+	// Messages of the chat, at least one.
+	Messages []Message
+	// MaxTokens is the number of output tokens asked for; 0 leaves the limit
+	// to the server and sends none.
+	MaxTokens int
+	// Fields are further top-level fields of the body, such as "temperature"
+	// or "ignore_eos". They win over every other setting; null removes a field.
+	Fields map[string]json.RawMessage
+	// PlannedInput is the number of input tokens that the workload planned;
+	// 0 means that it does not know.
+	PlannedInput int
+	// Tag names the kind of request where a workload mixes several.
+	Tag string
+}
+
+// Message is one message of a chat.
+type Message struct {
+	// Role is "system", "user" or "assistant"; empty means "user".
+	Role string
+	// Content is the message's text.
+	Content string
+}
