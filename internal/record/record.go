@@ -90,6 +90,7 @@ type Record struct {
 	Status       int    // HTTP status, 0 when no answer came
 	FinishReason string // as the server gave it, bounded
 	AskedTokens  int    // output tokens asked for, 0 when not bounded
+	IgnoreEOS    bool   // the end token is ignored, so that AskedTokens is what has to come
 	PlannedInput int    // input tokens the workload planned, 0 when it does not know
 
 	InputTokens     int64
