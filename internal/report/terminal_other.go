@@ -1,0 +1,6 @@
+//go:build !unix && !windows
+
+package report
+
+// openTerminal knows no terminal on this system.
+func openTerminal() terminal { return nil }

@@ -1,0 +1,225 @@
+package report
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+)
+
+// The outcomes of a [Verdict].
+const (
+	Pass    = "PASS"
+	Fail    = "FAIL"
+	Invalid = "INVALID"
+)
+
+// VerdictsView is what [Verdicts] shows.
+type VerdictsView struct {
+	Scenario  string
+	Simulated bool
+	Partial   string // why the run is not whole; empty when it is
+	Requests  int    // measured requests of the run, failures included
+	Failed    int    // of them
+	Verdicts  []Verdict
+	Result    string // path of the result's file; empty when there is none
+	Command   string // command that runs it again or shows more; empty for none
+}
+
+// Verdict is one objective and how it was kept.
+type Verdict struct {
+	Outcome string  // Pass, Fail or Invalid
+	Metric  string  // as the field writes it: "TTFT", "goodput"
+	Limits  []Limit // what a good request keeps, for goodput
+	Stat    string  // "p99", "mean"; empty for a metric that is one number
+	Op      string  // "<", "<=", ">=", ">"
+	Unit    Unit
+	Limit   float64
+	// Measured is NaN when nothing was measured.
+	Measured float64
+	// Samples is the number of requests judged, Failed of which failed.
+	Samples, Failed int
+	// Over of Samples miss the limit and Allowed may; both are shown only
+	// when Counted is set.
+	Over, Allowed int
+	Counted       bool
+	Reason        string // one line; shown for what is not a pass
+}
+
+// Limit is one of the limits that a good request keeps.
+type Limit struct {
+	Metric  string
+	Seconds float64
+}
+
+// Verdicts shows the verdicts: one line when all of them pass, else a table
+// with the reasons and where to look closer under it.
+func Verdicts(v VerdictsView) string {
+	failed, invalid := 0, 0
+	for _, d := range v.Verdicts {
+		switch d.Outcome {
+		case Pass:
+		case Invalid:
+			invalid++
+		default:
+			failed++
+		}
+	}
+	if failed+invalid == 0 && len(v.Verdicts) > 0 {
+		return passLine(v)
+	}
+
+	var b strings.Builder
+	title(&b, v, failed, invalid)
+	b.WriteByte('\n')
+	rows := make([]table.Row, len(v.Verdicts))
+	for i, d := range v.Verdicts {
+		rows[i] = table.Row{Escape(d.Outcome), d.objective(), d.measured(), d.offBy(), d.samples(), d.over()}
+	}
+	if len(rows) > 0 {
+		b.WriteString(grid(table.Row{"verdict", "objective", "measured", "off by", "samples", "over"}, rows, 3, 4))
+		b.WriteByte('\n')
+	}
+	for _, d := range v.Verdicts {
+		if d.Outcome != Pass && d.Reason != "" {
+			fmt.Fprintf(&b, "%s %s: %s\n", Escape(d.Outcome), d.objective(), Escape(d.Reason))
+		}
+	}
+	var closer []string
+	if v.Result != "" {
+		closer = append(closer, "result "+Escape(v.Result))
+	}
+	if v.Command != "" {
+		closer = append(closer, "run "+Escape(v.Command))
+	}
+	if len(closer) > 0 {
+		b.WriteString("look closer: " + strings.Join(closer, "; ") + "\n")
+	}
+	return strings.TrimSuffix(b.String(), "\n")
+}
+
+func title(b *strings.Builder, v VerdictsView, failed, invalid int) {
+	word := Fail
+	if failed == 0 {
+		word = Invalid
+	}
+	var parts []string
+	of := " of " + slos(len(v.Verdicts))
+	if failed > 0 {
+		parts = append(parts, fmt.Sprintf("%d%s missed", failed, of))
+		of = ""
+	}
+	if invalid > 0 {
+		parts = append(parts, fmt.Sprintf("%d%s not judged", invalid, of))
+	}
+	if len(parts) == 0 {
+		parts = append(parts, "no SLO was judged")
+	}
+	b.WriteString(word)
+	if v.Scenario != "" {
+		b.WriteString(" " + Escape(v.Scenario))
+	}
+	b.WriteString(": " + strings.Join(parts, ", ") + " " + requests(v))
+	if m := marks(v.Simulated, v.Partial); m != "" {
+		b.WriteString(" " + m)
+	}
+}
+
+func passLine(v VerdictsView) string {
+	parts := make([]string, len(v.Verdicts))
+	for i, d := range v.Verdicts {
+		parts[i] = d.name() + " " + d.measured() + " " + Escape(d.Op) + " " + d.Unit.Limit(d.Limit)
+	}
+	s := fmt.Sprintf("PASS %s: %s %s", slos(len(parts)), strings.Join(parts, ", "), requests(v))
+	if m := marks(v.Simulated, v.Partial); m != "" {
+		s += " " + m
+	}
+	return s
+}
+
+func requests(v VerdictsView) string {
+	return fmt.Sprintf("(%s, %d failed)", count(v.Requests, "request"), v.Failed)
+}
+
+func slos(n int) string { return count(n, "SLO") }
+
+// count is a number with its noun: "1 SLO", "4 SLOs".
+func count(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+// name is the figure that the objective is about: "TTFT p99",
+// "goodput(TTFT < 1s, TPOT < 50ms)".
+func (d Verdict) name() string {
+	s := Escape(d.Metric)
+	if len(d.Limits) > 0 {
+		parts := make([]string, len(d.Limits))
+		for i, l := range d.Limits {
+			parts[i] = Escape(l.Metric) + " < " + Seconds.Limit(l.Seconds)
+		}
+		s += "(" + strings.Join(parts, ", ") + ")"
+	}
+	if d.Stat != "" {
+		s += " " + Escape(d.Stat)
+	}
+	return s
+}
+
+func (d Verdict) objective() string {
+	return d.name() + " " + Escape(d.Op) + " " + d.Unit.Limit(d.Limit)
+}
+
+func (d Verdict) measured() string { return d.Unit.Beside(d.Measured, d.Limit) }
+
+// offBy is how far the measured figure lies on the wrong side of the limit,
+// and "-" when it does not: an SLO may be missed by failures alone.
+func (d Verdict) offBy() string {
+	diff := d.Measured - d.Limit
+	wrong := false
+	switch d.Op {
+	case "<":
+		wrong = diff >= 0
+	case "<=":
+		wrong = diff > 0
+	case ">=":
+		wrong = diff < 0
+	case ">":
+		wrong = diff <= 0
+	}
+	if d.Outcome == Pass || !wrong || !finite(diff) {
+		return absent
+	}
+	sign := "+"
+	if diff < 0 {
+		sign = "-"
+	}
+	diff = math.Abs(diff)
+	s := sign + d.Unit.Format(diff)
+	if d.Unit == Share {
+		// A difference of shares is in percentage points, and no percent of it
+		// is given: the two would be mixed up.
+		return sign + strings.TrimSuffix(Percent(diff), "%") + " points"
+	}
+	if d.Limit > 0 {
+		s += " (" + sign + Percent(diff/d.Limit) + ")"
+	}
+	return s
+}
+
+func (d Verdict) samples() string {
+	if d.Failed == 0 {
+		return fmt.Sprint(d.Samples)
+	}
+	return fmt.Sprintf("%d of %d, %d failed", d.Samples-d.Failed, d.Samples, d.Failed)
+}
+
+func (d Verdict) over() string {
+	if !d.Counted {
+		return absent
+	}
+	return fmt.Sprintf("%d (%d allowed)", d.Over, d.Allowed)
+}
