@@ -43,11 +43,16 @@ type Progress struct {
 // a nil log means no lines. live is called from one goroutine; it may still be
 // running after Stop when it takes longer than Stop waits.
 func StartProgress(live func() Live, log io.Writer) *Progress {
-	var t terminal
-	if ci := os.Getenv("CI"); (ci == "" || ci == "false") && os.Getenv("TERM") != "dumb" {
-		t = openTerminal()
+	return startProgress(live, log, terminalToDrawOn())
+}
+
+// terminalToDrawOn is the controlling terminal, or nil where there is none or
+// nobody looks at it.
+func terminalToDrawOn() terminal {
+	if ci := os.Getenv("CI"); ci != "" && ci != "false" || os.Getenv("TERM") == "dumb" {
+		return nil
 	}
-	return startProgress(live, log, t)
+	return openTerminal()
 }
 
 func startProgress(live func() Live, log io.Writer, t terminal) *Progress {

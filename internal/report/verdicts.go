@@ -38,8 +38,11 @@ type Verdict struct {
 	Limit   float64
 	// Measured is NaN when nothing was measured.
 	Measured float64
-	// Samples is the number of requests judged, Failed of which failed.
+	// Samples is the number of requests judged, Failed of which failed. Where
+	// it counts something else, SampleUnit names it ("gaps"), and Failed is
+	// still a number of requests.
 	Samples, Failed int
+	SampleUnit      string
 	// Over of Samples miss the limit and Allowed may; both are shown only
 	// when Counted is set.
 	Over, Allowed int
@@ -211,7 +214,12 @@ func (d Verdict) offBy() string {
 }
 
 func (d Verdict) samples() string {
-	if d.Failed == 0 {
+	switch {
+	case d.SampleUnit != "" && d.Failed > 0:
+		return fmt.Sprintf("%d %s, %s failed", d.Samples, Escape(d.SampleUnit), count(d.Failed, "request"))
+	case d.SampleUnit != "":
+		return fmt.Sprintf("%d %s", d.Samples, Escape(d.SampleUnit))
+	case d.Failed == 0:
 		return fmt.Sprint(d.Samples)
 	}
 	return fmt.Sprintf("%d of %d, %d failed", d.Samples-d.Failed, d.Samples, d.Failed)

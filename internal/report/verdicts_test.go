@@ -92,6 +92,20 @@ func TestVerdictsOffBy(t *testing.T) {
 	}
 }
 
+func TestVerdictsSamples(t *testing.T) {
+	for _, c := range []struct {
+		v    Verdict
+		want string
+	}{
+		{Verdict{Samples: 100}, "100"},
+		{Verdict{Samples: 100, Failed: 10}, "90 of 100, 10 failed"},
+		{Verdict{Samples: 23000, SampleUnit: "gaps"}, "23000 gaps"},
+		{Verdict{Samples: 23000, SampleUnit: "gaps", Failed: 1}, "23000 gaps, 1 request failed"},
+	} {
+		require.Equal(t, c.want, c.v.samples())
+	}
+}
+
 func TestVerdictsNone(t *testing.T) {
 	require.Equal(t, "INVALID x: no SLO was judged (0 requests, 0 failed)", Verdicts(VerdictsView{Scenario: "x"}))
 }
