@@ -112,3 +112,24 @@ func TestProgressIsOffInCI(t *testing.T) {
 	require.Nil(t, p.terminal)
 	p.Stop()
 }
+
+func TestToTerminal(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &screen{columns: 80}
+		toTerminal(s, "summary\n")
+		require.Equal(t, "summary\n", s.shown.String())
+		require.True(t, s.closed)
+
+		hidden := &screen{columns: 80, hidden: true}
+		toTerminal(hidden, "summary\n")
+		require.Empty(t, hidden.shown.String())
+
+		hung := &screen{columns: 80, held: make(chan struct{})}
+		start := time.Now()
+		toTerminal(hung, "summary\n")
+		require.Equal(t, 200*time.Millisecond, time.Since(start))
+		close(hung.held)
+
+		toTerminal(nil, "nowhere")
+	})
+}

@@ -8,8 +8,9 @@ import (
 // ToTerminal writes text to the controlling terminal where [StartProgress]
 // would draw on it, and nowhere else. It waits no longer than 200 ms for a
 // terminal that hangs.
-func ToTerminal(text string) {
-	t := terminalToDrawOn()
+func ToTerminal(text string) { toTerminal(terminalToDrawOn(), text) }
+
+func toTerminal(t terminal, text string) {
 	if t == nil {
 		return
 	}
