@@ -66,7 +66,8 @@ type Event struct {
 	Finish    string // finish reason, empty when it has none
 	HasUsage  bool   // Usage is set
 	Usage     Usage
-	Tokens    int    // tokens the event carries where the server says so, else 0
+	Tokens    int    // tokens the event carries where the server says so (logprobs, token ids), else 0
+	Outputs   uint64 // the choices that carry output: bit i for choice i, the last bit for all from 63 on
 	End       bool   // the end mark: "[DONE]", message_stop, response.completed
 	Error     string // message of an error object or error event, never empty when Failed
 	Failed    bool   // the event is an error

@@ -1,0 +1,69 @@
+package wire
+
+// absent is what Usage holds for a count that the server does not say.
+const absent = -1
+
+// usage reads a usage object under the names of OpenAI's chat and Responses
+// APIs and of those who follow them. One without any count is none.
+func (c *cursor) usage(e *Event) {
+	if c.peek() != '{' {
+		c.skip()
+		return
+	}
+	u := Usage{Input: absent, Output: absent, Cached: absent, Reasoning: absent}
+	for ok := c.enter('{'); ok; ok = c.next('}') {
+		switch string(c.key()) {
+		case "prompt_tokens", "input_tokens":
+			u.Input = max(u.Input, c.count())
+		case "completion_tokens", "output_tokens":
+			u.Output = max(u.Output, c.count())
+		case "prompt_tokens_details", "input_tokens_details":
+			c.details(&u)
+		case "completion_tokens_details", "output_tokens_details":
+			c.details(&u)
+		case "prompt_cache_hit_tokens", // DeepSeek
+			"cached_tokens": // Moonshot
+			u.Cached = max(u.Cached, c.count())
+		case "reasoning_tokens": // SGLang
+			u.Reasoning = max(u.Reasoning, c.count())
+		default:
+			c.skip()
+		}
+	}
+	if u.Input >= 0 || u.Output >= 0 {
+		e.HasUsage, e.Usage = true, u
+	}
+}
+
+// details reads the parts of a count.
+func (c *cursor) details(u *Usage) {
+	if c.peek() != '{' {
+		c.skip()
+		return
+	}
+	for ok := c.enter('{'); ok; ok = c.next('}') {
+		switch string(c.key()) {
+		case "cached_tokens":
+			u.Cached = max(u.Cached, c.count())
+		case "reasoning_tokens":
+			u.Reasoning = max(u.Reasoning, c.count())
+		default:
+			c.skip()
+		}
+	}
+}
+
+// nestedUsage reads an object that may hold a usage object.
+func (c *cursor) nestedUsage(e *Event) {
+	if c.peek() != '{' {
+		c.skip()
+		return
+	}
+	for ok := c.enter('{'); ok; ok = c.next('}') {
+		if string(c.key()) == "usage" {
+			c.usage(e)
+		} else {
+			c.skip()
+		}
+	}
+}
