@@ -1,0 +1,115 @@
+package load
+
+import (
+	"context"
+	"io"
+	"sync"
+	"sync/atomic"
+)
+
+// Preparer makes things ahead of time, in one goroutine and in order, so that
+// who needs one finds it ready.
+type Preparer[T any] struct {
+	items   chan T
+	ready   chan struct{} // closed once depth items are there, or all there are
+	stop    context.CancelFunc
+	running sync.WaitGroup
+	starved atomic.Int64
+
+	mu  sync.Mutex
+	err error
+}
+
+// Prepare starts to call next, and keeps up to depth (at least 1) of its
+// results ahead of who takes them. It goes on until next fails, which is
+// [io.EOF] when there are no more, until ctx ends or until Close. The Preparer
+// has to be closed.
+func Prepare[T any](ctx context.Context, depth int, next func() (T, error)) *Preparer[T] {
+	ctx, stop := context.WithCancel(ctx)
+	p := &Preparer[T]{items: make(chan T, max(depth, 1)), ready: make(chan struct{}), stop: stop}
+	p.running.Go(func() { p.run(ctx, next) })
+	return p
+}
+
+func (p *Preparer[T]) run(ctx context.Context, next func() (T, error)) {
+	defer close(p.items)
+	made := 0
+	defer func() {
+		if made < cap(p.items) {
+			close(p.ready)
+		}
+	}()
+	for ctx.Err() == nil {
+		item, err := next()
+		if err != nil {
+			p.fail(err)
+			return
+		}
+		select {
+		case p.items <- item:
+		case <-ctx.Done():
+			return
+		}
+		if made++; made == cap(p.items) {
+			close(p.ready)
+		}
+	}
+}
+
+// Ready waits until as many items are prepared as fit, or all that there are,
+// so that a burst at the start finds them. It returns early when ctx ends.
+func (p *Preparer[T]) Ready(ctx context.Context) {
+	select {
+	case <-p.ready:
+	case <-ctx.Done():
+	}
+}
+
+// Take gives the next item, in the order in which they were made. It gives
+// false when there are no more, for the reason that Err gives, and when ctx
+// ends while it waits.
+func (p *Preparer[T]) Take(ctx context.Context) (T, bool) {
+	select {
+	case item, ok := <-p.items:
+		return item, ok
+	default:
+	}
+	select {
+	case item, ok := <-p.items:
+		if ok {
+			p.starved.Add(1)
+		}
+		return item, ok
+	case <-ctx.Done():
+		var none T
+		return none, false
+	}
+}
+
+// Starved is how many items were not ready when they were asked for. Each
+// made a request late, through no fault of the server.
+func (p *Preparer[T]) Starved() int { return int(p.starved.Load()) }
+
+// Err is the error that ended the preparation; nil while it goes on, after
+// [io.EOF] and when it was stopped.
+func (p *Preparer[T]) Err() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.err
+}
+
+func (p *Preparer[T]) fail(err error) {
+	if err == io.EOF {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.err = err
+}
+
+// Close ends the preparation and waits for a call of next that is under way.
+// What was prepared can still be taken.
+func (p *Preparer[T]) Close() {
+	p.stop()
+	p.running.Wait()
+}
