@@ -1,0 +1,244 @@
+// Package client sends one request at a time over HTTP/1.1 and writes into a
+// [record.Record] what happened to it: raw stamps, counts and, when it failed,
+// the failure class.
+//
+// Stamps of arrival are those of the socket read that brought the last byte of
+// an event, under TLS too. They are taken below net/http: a wrapper round each
+// connection keeps the time at which its last Read returned, and HTTP/1.1 hands
+// out no byte of a later read before the bytes of an earlier one are taken.
+// Where a segment ends inside the chunk framing that follows an event, net/http
+// waits for the rest of that framing and the event gets the stamp of the read
+// that brought it.
+package client
+
+import (
+	"context"
+	"crypto/tls"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"sync"
+	"time"
+
+	"github.com/slogate/slogate/internal/wire"
+)
+
+// Timeouts bound the phases of a request. All must be above zero.
+type Timeouts struct {
+	Connect       time.Duration // from sending to a connection in hand: DNS, dial, proxy, TLS
+	FirstToken    time.Duration // from sending to the first token event, the wait for the headers included
+	BetweenTokens time.Duration // from one token event to the next, or to the end of the answer
+	Total         time.Duration // from sending to the end of the answer
+}
+
+// Config says where requests go and how they are judged.
+type Config struct {
+	// URL is the whole address of the endpoint. A user and password in it are
+	// sent as basic authorization, unless Header has an Authorization.
+	URL string
+	// Header is sent with each request. Content-Type, Accept and User-Agent
+	// are set where it has none.
+	Header http.Header
+	// TLS is for https; nil means the system's roots.
+	TLS *tls.Config
+	// Proxy is as in [http.Transport]; nil means none.
+	Proxy func(*http.Request) (*url.URL, error)
+	// Dial opens connections; nil means a net.Dialer.
+	Dial     func(ctx context.Context, network, addr string) (net.Conn, error)
+	Timeouts Timeouts
+	Dialect  wire.Dialect
+	// Epoch is the zero of all stamps, which are nanoseconds after it. It must
+	// carry a monotonic clock reading, as time.Now gives it.
+	Epoch time.Time
+	// Secrets are replaced by "[redacted]" in every message, also where they
+	// stand escaped for a URL or for JSON, or in base64.
+	Secrets []string
+	// ShortIsFailure makes an answer of fewer tokens than asked, although EOS
+	// is ignored, a failure of class short.
+	ShortIsFailure bool
+}
+
+// What a connection's keeping costs and is worth.
+const (
+	// idleTimeout is half of the shortest keep-alive time of common servers
+	// (llama-server 5 s, uvicorn 5 s; others more), so that mostly the client
+	// closes first and no request meets a connection that is going away.
+	idleTimeout = 4 * time.Second
+	// idlePerSlot leaves room for the connection in use and one whose end is
+	// still awaited.
+	idlePerSlot    = 2
+	maxHeaderBytes = 256 << 10
+	// guardTime is how much longer than Timeouts.Connect a dial may take: the
+	// request's own timer is the one that decides, this only ends what it left.
+	guardTime = time.Second
+	closeWait = 2 * time.Second
+)
+
+// Client makes slots that send to one endpoint. It is safe for concurrent use.
+type Client struct {
+	cfg        Config
+	url        *url.URL
+	host       string // of the Host header
+	postHeader http.Header
+	getHeader  http.Header
+	redact     *redactor
+
+	mu     sync.Mutex
+	slots  []*Slot
+	drains sync.WaitGroup
+}
+
+// New checks cfg and returns a client. Nothing is sent. Errors name the field
+// and hold no secret.
+func New(cfg Config) (*Client, error) {
+	u, err := url.Parse(cfg.URL)
+	if err != nil {
+		return nil, errors.New("URL cannot be parsed") // the cause repeats the URL, and with it a password
+	}
+	if u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
+		return nil, fmt.Errorf("URL is %q: want http://host or https://host", u.Redacted())
+	}
+	for name, d := range map[string]time.Duration{
+		"Connect": cfg.Timeouts.Connect, "FirstToken": cfg.Timeouts.FirstToken,
+		"BetweenTokens": cfg.Timeouts.BetweenTokens, "Total": cfg.Timeouts.Total,
+	} {
+		if d <= 0 {
+			return nil, fmt.Errorf("Timeouts.%s is %v: want more than 0", name, d)
+		}
+	}
+	if cfg.Dialect == nil {
+		return nil, errors.New("Dialect is nil")
+	}
+	if cfg.Epoch.IsZero() {
+		return nil, errors.New("Epoch is zero: want the time from which stamps count")
+	}
+	if cfg.Dial == nil {
+		cfg.Dial = new(net.Dialer).DialContext
+	}
+	c := &Client{cfg: cfg, url: u, host: u.Host}
+	header := make(http.Header)
+	for name, values := range cfg.Header {
+		for _, v := range values {
+			header.Add(name, v)
+		}
+	}
+	if host := header.Get("Host"); host != "" {
+		c.host = host // net/http leaves the header of that name out
+	}
+	secrets := cfg.Secrets
+	if user := u.User; user != nil {
+		u.User = nil
+		password, _ := user.Password()
+		login := user.Username() + ":" + password
+		secrets = append(secrets[:len(secrets):len(secrets)], password, login)
+		setDefault(header, "Authorization", "Basic "+base64.StdEncoding.EncodeToString([]byte(login)))
+	}
+	if err := checkHeader(header); err != nil {
+		return nil, err
+	}
+	if cfg.Proxy != nil {
+		p, err := cfg.Proxy(&http.Request{URL: u})
+		if err != nil {
+			return nil, errors.New("the proxy for the URL cannot be used: its address cannot be parsed") // the cause repeats it
+		}
+		if p != nil && p.User != nil {
+			password, _ := p.User.Password()
+			secrets = append(secrets[:len(secrets):len(secrets)], password, p.User.Username()+":"+password)
+		}
+	}
+	c.redact = newRedactor(secrets)
+	setDefault(header, "User-Agent", "slogate")
+	c.postHeader, c.getHeader = header.Clone(), header
+	setDefault(c.postHeader, "Content-Type", "application/json")
+	setDefault(c.postHeader, "Accept", accept(cfg.Dialect.Framing()))
+	c.getHeader.Del("Content-Type")
+	c.getHeader.Set("Accept", "application/json")
+	return c, nil
+}
+
+// Close ends idle connections and waits, at most two seconds, for answers
+// whose rest is still being read. Requests must have ended before.
+func (c *Client) Close() {
+	c.mu.Lock()
+	slots := c.slots
+	c.slots = nil
+	c.mu.Unlock()
+	for _, s := range slots {
+		s.drains.abort()
+	}
+	done := make(chan struct{})
+	go func() {
+		c.drains.Wait()
+		close(done)
+	}()
+	timer := time.NewTimer(closeWait)
+	defer timer.Stop()
+	select {
+	case <-done:
+	case <-timer.C:
+	}
+	for _, s := range slots {
+		s.transport.CloseIdleConnections()
+	}
+}
+
+// transport makes a transport of its own for one slot: the idle list of a
+// shared one is scanned under a lock, which costs milliseconds of TTFT at
+// thousands of streams.
+func (c *Client) transport() *http.Transport {
+	return &http.Transport{
+		Proxy:       c.cfg.Proxy,
+		DialContext: c.dial,
+		// HTTP/1.1 only: frames of HTTP/2 streams share reads, so that their
+		// arrival cannot be told apart.
+		TLSNextProto:           map[string]func(string, *tls.Conn) http.RoundTripper{},
+		TLSClientConfig:        c.cfg.TLS,
+		TLSHandshakeTimeout:    c.cfg.Timeouts.Connect + guardTime,
+		DisableCompression:     true,
+		MaxIdleConnsPerHost:    idlePerSlot,
+		IdleConnTimeout:        idleTimeout,
+		MaxResponseHeaderBytes: maxHeaderBytes,
+	}
+}
+
+func (c *Client) now() int64 { return int64(time.Since(c.cfg.Epoch)) }
+
+func accept(f wire.Framing) string {
+	switch f {
+	case wire.SSE:
+		return "text/event-stream, application/json;q=0.9"
+	case wire.NDJSON:
+		return "application/x-ndjson, application/json;q=0.9"
+	default:
+		return "application/json"
+	}
+}
+
+func setDefault(h http.Header, key, value string) {
+	if h.Get(key) == "" {
+		h.Set(key, value)
+	}
+}
+
+// checkHeader refuses what net/http would refuse at each request. Values are
+// secrets and not shown.
+func checkHeader(h http.Header) error {
+	for name, values := range h {
+		for _, c := range []byte(name) {
+			if c <= ' ' || c >= 0x7f || c == ':' {
+				return fmt.Errorf("header name %q has a character that HTTP does not allow", name)
+			}
+		}
+		for _, v := range values {
+			for _, c := range []byte(v) {
+				if c < ' ' && c != '\t' || c == 0x7f {
+					return fmt.Errorf("value of header %q has a control character", name)
+				}
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,74 @@
+package client
+
+import (
+	"context"
+	"net"
+	"net/http/httptrace"
+	"sync/atomic"
+	"time"
+
+	"github.com/slogate/slogate/internal/record"
+)
+
+// conn stamps the return of each socket read. It sits below TLS.
+type conn struct {
+	net.Conn
+	epoch time.Time
+
+	start     int64 // when dialling began
+	dns, dial int64 // durations, Absent where unknown
+
+	// One goroutine reads at a time, but net/http's own waits on an idle
+	// connection while the slot's may still ask for a stamp.
+	last  atomic.Int64 // return of the last read that brought bytes
+	ended atomic.Int64 // return of the read that failed or met the end
+	reads atomic.Int64 // number of reads that brought bytes
+}
+
+func (c *conn) Read(p []byte) (int, error) {
+	n, err := c.Conn.Read(p)
+	at := int64(time.Since(c.epoch))
+	if n > 0 {
+		c.last.Store(at)
+		c.reads.Add(1)
+	}
+	if err != nil {
+		c.ended.Store(at)
+	}
+	return n, err
+}
+
+// dial opens a connection that stamps. It is a transport's DialContext, whose
+// context outlives the request that asked for the connection.
+func (c *Client) dial(ctx context.Context, network, addr string) (net.Conn, error) {
+	ctx, cancel := context.WithTimeout(ctx, c.cfg.Timeouts.Connect+guardTime)
+	defer cancel()
+	var lookup, dns atomic.Int64
+	dns.Store(record.Absent)
+	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
+		DNSStart: func(httptrace.DNSStartInfo) { lookup.Store(c.now()) },
+		DNSDone:  func(httptrace.DNSDoneInfo) { dns.Store(c.now() - lookup.Load()) },
+	})
+	start := c.now()
+	nc, err := c.cfg.Dial(ctx, network, addr)
+	if err != nil {
+		return nil, err
+	}
+	w := &conn{Conn: nc, epoch: c.cfg.Epoch, start: start, dns: dns.Load()}
+	w.dial = c.now() - start - max(w.dns, 0)
+	return w, nil
+}
+
+// stamping finds the wrapper below what net/http calls its connection.
+func stamping(nc net.Conn) *conn {
+	for {
+		switch x := nc.(type) {
+		case *conn:
+			return x
+		case interface{ NetConn() net.Conn }: // a tls.Conn; two of them behind an https proxy
+			nc = x.NetConn()
+		default:
+			return nil
+		}
+	}
+}

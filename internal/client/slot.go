@@ -1,0 +1,190 @@
+package client
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"io"
+	"net/http"
+	"net/http/httptrace"
+	"sync"
+	"sync/atomic"
+
+	"github.com/slogate/slogate/internal/record"
+	"github.com/slogate/slogate/internal/sse"
+	"github.com/slogate/slogate/internal/wire"
+)
+
+// Call is one request.
+type Call struct {
+	// Body is the encoded body. It must not be changed afterwards, not even
+	// when Do has returned: a server may answer before it has read all of it.
+	Body []byte
+	// IgnoreEOS says that the request asks for exactly as many tokens as the
+	// record's AskedTokens, for each choice.
+	IgnoreEOS bool
+	// N is the number of choices asked for; 0 means one.
+	N int
+}
+
+// Slot sends one request after another, over connections of its own. It is
+// not safe for concurrent use.
+type Slot struct {
+	c         *Client
+	transport *http.Transport
+	trace     httptrace.ClientTrace
+	watch     watch
+	drains    drains
+	handshake handshake
+
+	// Of the request under way.
+	rec       *record.Record
+	conn      *conn
+	old       bool        // the connection was there before the request
+	firstByte atomic.Bool // a byte of an answer came
+	stream    stream
+}
+
+// NewSlot makes a slot: one of a closed loop, or a worker of an open one.
+func (c *Client) NewSlot() *Slot {
+	s := &Slot{c: c, transport: c.transport()}
+	s.drains.group = &c.drains
+	s.watch.limits = c.cfg.Timeouts
+	s.watch.now = c.now
+	s.trace = httptrace.ClientTrace{
+		GotConn:              s.gotConn,
+		GotFirstResponseByte: func() { s.firstByte.Store(true) },
+		TLSHandshakeStart:    func() { s.handshake.begin(c.now()) },
+		TLSHandshakeDone:     func(tls.ConnectionState, error) { s.handshake.end(c.now()) },
+	}
+	switch c.cfg.Dialect.Framing() {
+	case wire.NDJSON:
+		s.stream.events = new(sse.Lines)
+	case wire.JSON:
+		s.stream.events = new(sse.Body)
+		s.stream.whole = true
+	default:
+		s.stream.events = new(sse.Reader)
+		s.stream.body.wantEvents = true
+	}
+	s.stream.stamp = s.arrival
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.slots = append(c.slots, s)
+	return s
+}
+
+// Do sends call and writes into rec what happened. The caller has reset rec
+// and set what the plan knows of the request; Do sets all else. It returns
+// when the answer's end mark is there or the request has failed, and reads
+// what may be left of the body beside the next request. A request that fails
+// is no error of Do's: rec.Class says so.
+//
+// A request that fails on a connection that was there before, ahead of any
+// byte of an answer, is sent once more on a fresh one and counted in
+// rec.Resent: a server may close an idle connection at any time, and
+// llama-server does so after each stream. Sent is then that of the first
+// attempt, and Connected, Reused, DNS, Dial and TLS are those of the second.
+func (s *Slot) Do(ctx context.Context, call Call, rec *record.Record) {
+	s.drains.settle()
+	parent := ctx
+	ctx, cancel := context.WithCancelCause(ctx)
+	trace := s.trace // a copy, since WithClientTrace adds the context's hooks to it
+	ctx = httptrace.WithClientTrace(ctx, &trace)
+
+	s.rec = rec
+	rec.Sent = s.c.now()
+	s.watch.start(rec.Sent, cancel)
+	resp, err := s.send(ctx, call.Body)
+	if err != nil {
+		s.unsent(parent, err)
+		s.watch.stop()
+		cancel(nil)
+		return
+	}
+	rec.Headers = s.arrival()
+	rec.Status = resp.StatusCode
+	if resp.StatusCode/100 == 2 {
+		s.watch.headers.Store(true)
+		s.read(parent, resp, call)
+	} else {
+		s.refused(parent, resp)
+	}
+	s.watch.stop()
+	s.drains.add(resp.Body, s.stream.body.err, cancel)
+}
+
+// send gets an answer's headers.
+func (s *Slot) send(ctx context.Context, body []byte) (*http.Response, error) {
+	resp, err := s.attempt(ctx, body)
+	if err == nil || !s.old || s.firstByte.Load() || ctx.Err() != nil {
+		return resp, err
+	}
+	s.rec.Resent++
+	s.drains.abort() // so that none of them gives back a connection
+	s.transport.CloseIdleConnections()
+	return s.attempt(ctx, body)
+}
+
+// attempt sends the request once. Without GetBody net/http never sends a body
+// again by itself, so that no attempt is hidden.
+func (s *Slot) attempt(ctx context.Context, body []byte) (*http.Response, error) {
+	s.conn, s.old = nil, false
+	s.rec.Connected, s.rec.Reused = record.Absent, false
+	s.firstByte.Store(false)
+	req := (&http.Request{
+		Method: http.MethodPost, URL: s.c.url, Host: s.c.host,
+		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
+		Header:        s.c.postHeader,
+		Body:          io.NopCloser(bytes.NewReader(body)),
+		ContentLength: int64(len(body)),
+	}).WithContext(ctx)
+	return s.transport.RoundTrip(req)
+}
+
+// gotConn runs in the slot's own goroutine.
+func (s *Slot) gotConn(info httptrace.GotConnInfo) {
+	rec := s.rec
+	s.conn = stamping(info.Conn)
+	s.old = info.Reused || info.WasIdle
+	rec.Connected = s.c.now()
+	rec.Reused = info.Reused
+	rec.DNS, rec.Dial, rec.TLS = record.Absent, record.Absent, record.Absent
+	// A dial that an earlier request began and left is no part of this one.
+	if c := s.conn; !s.old && c.start >= rec.Sent {
+		rec.DNS, rec.Dial = c.dns, c.dial
+		rec.TLS = s.handshake.since(c.start)
+	}
+	s.watch.connected.Store(true)
+}
+
+// arrival is when the bytes that were read last had come.
+func (s *Slot) arrival() int64 { return s.conn.last.Load() }
+
+// handshake times the TLS handshake; dials run in goroutines of their own.
+type handshake struct {
+	mu         sync.Mutex
+	start, dur int64
+}
+
+func (h *handshake) begin(at int64) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.start, h.dur = at, record.Absent
+}
+
+func (h *handshake) end(at int64) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.dur = at - h.start
+}
+
+// since is the duration of a handshake that began at or after at.
+func (h *handshake) since(at int64) int64 {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.dur == record.Absent || h.start < at {
+		return record.Absent
+	}
+	return h.dur
+}

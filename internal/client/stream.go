@@ -1,0 +1,202 @@
+package client
+
+import (
+	"context"
+	"io"
+	"net/http"
+
+	"github.com/slogate/slogate/internal/record"
+	"github.com/slogate/slogate/internal/sse"
+	"github.com/slogate/slogate/internal/wire"
+)
+
+// stream is the state of an answer between its events.
+type stream struct {
+	events sse.Stream
+	body   body
+	stamp  func() int64
+	whole  bool // the body is one JSON value: it has an end, but no token times
+
+	event     wire.Event
+	reads     int64 // socket reads when the event before was complete
+	choices   bool  // an event had choices
+	finished  bool  // an event had a finish reason
+	usage     tally
+	lastUsage int64 // output tokens that the usage before told
+	allUsage  bool  // each token event so far carried usage
+}
+
+// read takes the events of an answer up to its end.
+func (s *Slot) read(ctx context.Context, resp *http.Response, call Call) {
+	st := &s.stream
+	st.reads, st.choices, st.finished = 0, false, false
+	st.usage = newTally(call.N)
+	st.lastUsage, st.allUsage = 0, call.N <= 1
+	if err := st.body.reset(resp); err != nil {
+		s.fail(record.ClassMalformed, s.arrival(), err.Error())
+		return
+	}
+	st.events.Reset(&st.body, st.stamp)
+	for {
+		e, err := st.events.Next()
+		if err != nil {
+			s.ended(ctx, resp, call, err)
+			break
+		}
+		if s.take(&e, call) {
+			break
+		}
+	}
+	st.usage.fill(s.rec)
+	s.rec.Bytes = st.body.n
+}
+
+// take notes what an event carries, and reports whether it was the last one
+// that matters.
+func (s *Slot) take(e *sse.Event, call Call) (last bool) {
+	rec, st, ev := s.rec, &s.stream, &s.stream.event
+	*ev = wire.Event{}
+	err := s.c.cfg.Dialect.Decode(e.Name, e.Data, ev)
+	kind := kindOf(ev)
+	reads := s.conn.reads.Load()
+	if rec.DataEvents > 0 && reads == st.reads {
+		kind |= record.KindCoalesced
+		rec.Coalesced++
+	}
+	st.reads = reads
+	rec.DataEvents++
+	if rec.FirstEvent == record.Absent && !st.whole {
+		rec.FirstEvent = e.At
+	}
+	s.output(e.At, kind)
+	st.choices = st.choices || ev.Choices
+	if ev.Finish != "" {
+		st.finished = true
+		rec.FinishReason = s.c.redact.clean(ev.Finish, maxFinish)
+	}
+	tokens := st.tokens(ev, kind)
+	if ev.HasUsage {
+		st.usage.add(ev)
+		rec.UsageAt = e.At
+	}
+	rec.Events = append(rec.Events, record.Event{At: e.At, Tokens: tokens, Kind: kind})
+	switch {
+	case err != nil && e.Unterminated:
+		s.fail(record.ClassTruncated, e.At, "the answer ended inside an event: "+s.quote(e.Data))
+	case err != nil:
+		s.fail(record.ClassMalformed, e.At, err.Error()+": "+s.quote(e.Data))
+	case ev.Failed:
+		s.fail(record.ClassStreamError, e.At, ev.Error)
+	case ev.End:
+		s.succeed(e.At, call)
+	default:
+		return false
+	}
+	return true
+}
+
+const maxFinish = 64 // bytes of a finish reason
+
+func kindOf(ev *wire.Event) (k record.Kind) {
+	if ev.Choices {
+		k |= record.KindChoices
+	}
+	if ev.Answer {
+		k |= record.KindAnswer
+	}
+	if ev.Reasoning {
+		k |= record.KindReasoning
+	}
+	if ev.Finish != "" {
+		k |= record.KindFinish
+	}
+	if ev.HasUsage {
+		k |= record.KindUsage
+	}
+	if ev.End {
+		k |= record.KindEnd
+	}
+	return k
+}
+
+// output stamps a token event.
+func (s *Slot) output(at int64, kind record.Kind) {
+	rec := s.rec
+	if kind&record.KindOutput == 0 {
+		return
+	}
+	rec.TokenEvents++
+	if s.stream.whole {
+		return
+	}
+	if kind&record.KindAnswer != 0 && rec.FirstAnswer == record.Absent {
+		rec.FirstAnswer = at
+	}
+	switch rec.TokenEvents {
+	case 1:
+		rec.FirstToken = at
+		s.watch.first(at)
+	case 2:
+		rec.SecondToken = at
+		fallthrough
+	default:
+		rec.MaxGap = max(rec.MaxGap, at-rec.LastToken)
+		s.watch.token.Store(at)
+	}
+	rec.LastToken = at
+}
+
+// tokens is how many output tokens the event carries: what the event says
+// itself, else the growth of usage where each token event so far had usage.
+func (st *stream) tokens(ev *wire.Event, kind record.Kind) int32 {
+	n := int64(ev.Tokens)
+	carries := kind&record.KindOutput != 0
+	if carries && !ev.HasUsage {
+		st.allUsage = false
+	}
+	if ev.HasUsage && ev.Usage.Output >= 0 {
+		if n == 0 && carries && st.allUsage {
+			n = max(0, ev.Usage.Output-st.lastUsage)
+		}
+		st.lastUsage = ev.Usage.Output
+	}
+	return int32(min(n, 1<<30))
+}
+
+// succeed ends a record whose answer came to its end.
+func (s *Slot) succeed(at int64, call Call) {
+	rec, st := s.rec, &s.stream
+	rec.Done = at
+	st.usage.fill(rec)
+	asked := int64(rec.AskedTokens) * int64(max(1, call.N))
+	switch {
+	case rec.TokenEvents == 0 && !(st.whole && st.choices):
+		s.fail(record.ClassEmpty, at, "the answer ended without any output"+because(rec))
+	case s.c.cfg.ShortIsFailure && call.IgnoreEOS && rec.OutputTokens >= 0 && rec.OutputTokens < asked:
+		s.fail(record.ClassShort, at, short(rec.OutputTokens, asked)+because(rec))
+	}
+}
+
+// ended judges a body that ended, or broke, without an end mark.
+func (s *Slot) ended(ctx context.Context, resp *http.Response, call Call, err error) {
+	st := &s.stream
+	switch {
+	case err == errNoEvents:
+		s.noStream(ctx, resp)
+	case err != io.EOF:
+		s.broken(ctx, err)
+	case st.finished || st.whole && s.rec.DataEvents > 0:
+		s.succeed(s.end(resp), call)
+	default:
+		s.unfinished(resp)
+	}
+}
+
+// end is when the body was at its end: with its last bytes, unless only the
+// closing of the connection told (which TLS tells with bytes).
+func (s *Slot) end(resp *http.Response) int64 {
+	if resp.ContentLength < 0 && len(resp.TransferEncoding) == 0 {
+		return max(s.conn.ended.Load(), s.arrival())
+	}
+	return s.arrival()
+}
