@@ -32,6 +32,7 @@ func (p *parser) value() []byte {
 	start, depth := p.at, 0
 	for p.at < len(p.in) {
 		switch c := p.in[p.at]; {
+		case c >= '-' && c <= '9': // most of a line is digits and points
 		case c == '"':
 			p.at += stringLen(p.in[p.at:])
 			if depth == 0 {
