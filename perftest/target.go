@@ -30,6 +30,9 @@ type Target struct {
 	// Accelerators is how many serve the model, for figures per accelerator;
 	// 0 means unknown, and no such figures.
 	Accelerators int
+	// UsageOptional goes on with a server that does not count tokens (no usage in
+	// the stream). Token rates and TPOT are then absent.
+	UsageOptional bool
 	// Simulated says that the server is a simulation, which every output
 	// then repeats.
 	Simulated bool

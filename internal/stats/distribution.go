@@ -128,3 +128,21 @@ func (d *Distribution) order(k int, bucket float64) float64 {
 		return min(max(bucket, low), high)
 	}
 }
+
+// CountAtLeast is how many samples are v or more. Of a histogram's bucket that
+// holds v all count, so that what is over a limit is never missed.
+func (d *Distribution) CountAtLeast(v int64) int {
+	if v > d.sums.high {
+		return 0 // known exactly, where a bucket would not tell
+	}
+	if d.hist != nil {
+		return d.hist.countFrom(bucketOf(max(v, 0)))
+	}
+	n := 0
+	for _, s := range d.samples {
+		if s >= v {
+			n++
+		}
+	}
+	return n
+}

@@ -144,6 +144,30 @@ func TestDistributionKeepsEightMiBOfSamples(t *testing.T) {
 	require.InEpsilon(t, float64(exactSamples)/2, d.Percentile(50), d.Resolution())
 }
 
+func TestCountAtLeastWithinABucket(t *testing.T) {
+	var exact Distribution
+	coarse := Distribution{limit: 1}
+	require.Zero(t, exact.CountAtLeast(1))
+	for v := range int64(10_001) { // 0 … 10,000; buckets from 8192 are 8 wide
+		exact.Add(v)
+		coarse.Add(v)
+	}
+	for _, c := range []struct {
+		v             int64
+		exact, coarse int
+	}{
+		{-5, 10_001, 10_001}, {0, 10_001, 10_001}, {1, 10_000, 10_000}, {2047, 7954, 7954},
+		{9000, 1001, 1001}, // the first value of its bucket
+		{9005, 996, 1001},
+		{10_000, 1, 1}, // the first value of its bucket
+		{10_001, 0, 0}, // in the same bucket, but above the maximum
+		{1 << 40, 0, 0},
+	} {
+		require.Equal(t, c.exact, exact.CountAtLeast(c.v), "exact, %d", c.v)
+		require.Equal(t, c.coarse, coarse.CountAtLeast(c.v), "histogram, %d", c.v)
+	}
+}
+
 func BenchmarkDistributionAdd(b *testing.B) {
 	d := Distribution{limit: 1}
 	v := int64(1)

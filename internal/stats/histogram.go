@@ -63,3 +63,12 @@ func (h *histogram) at(i, j int) (a, b float64) {
 	}
 	return a, b
 }
+
+// countFrom is how many values are in the given bucket and above.
+func (h *histogram) countFrom(bucket int) int {
+	n := int64(0)
+	for _, c := range h.counts[bucket:] {
+		n += c
+	}
+	return int(n)
+}

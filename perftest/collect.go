@@ -1,0 +1,185 @@
+package perftest
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"sync"
+
+	"github.com/slogate/slogate/internal/record"
+)
+
+// collector folds records into a result, one after the other, in the goroutine
+// that writes them. What the progress line asks for is kept under a lock that
+// no sender ever takes.
+type collector struct {
+	samples  samples
+	counts   Counts
+	failures map[failureKey]*Failure
+
+	mu   sync.Mutex
+	live liveTotals
+}
+
+type failureKey struct {
+	class, phase string
+	status       int
+}
+
+// liveTotals are sums over the measured requests that have ended so far.
+type liveTotals struct {
+	done, failed          int
+	output                int64
+	ttft, tpot            float64 // sums, nanoseconds
+	withTTFT, withTPOT    int
+	firstSent, lastDone   int64
+	warmupDone, cancelled int
+}
+
+func newCollector() *collector {
+	return &collector{failures: map[failureKey]*Failure{}}
+}
+
+// add folds one record in.
+func (c *collector) add(r *record.Record) {
+	if !r.Reused && r.Connected != record.Absent {
+		c.counts.Dialled++
+	}
+	c.counts.Resent += r.Resent
+	c.progress(r)
+	if r.Warmup {
+		c.counts.Warmup++
+		if !r.OK() {
+			c.counts.WarmupFailed++
+		}
+		return
+	}
+	c.counts.Sent++
+	c.counts.Events += r.DataEvents
+	c.counts.Coalesced += coalescedTokens(r)
+	c.counts.TokenEvents += r.TokenEvents
+	switch r.Class {
+	case "":
+		c.counts.Succeeded++
+		if r.OutputTokens == record.Absent {
+			c.counts.NoUsage++
+		}
+		if r.IgnoreEOS && r.OutputTokens != record.Absent && r.OutputTokens < int64(r.AskedTokens) {
+			c.counts.Short++
+		}
+	case record.ClassCancelled:
+		c.counts.Cancelled++
+	default:
+		c.counts.Failed++
+	}
+	if !r.OK() {
+		c.fail(r)
+	}
+	c.samples.add(r)
+}
+
+// coalescedTokens is the number of token events that share a socket read with
+// the token event before. (A role or finish event in the same read is usual,
+// and harmless.)
+func coalescedTokens(r *record.Record) (n int) {
+	inRead := false
+	for _, e := range r.Events {
+		if e.Kind&record.KindCoalesced == 0 {
+			inRead = false
+		}
+		if e.Kind&record.KindOutput != 0 {
+			if inRead {
+				n++
+			}
+			inRead = true
+		}
+	}
+	return n
+}
+
+func (c *collector) fail(r *record.Record) {
+	key := failureKey{r.Class, r.Phase, r.Status}
+	f := c.failures[key]
+	if f == nil {
+		f = &Failure{Class: r.Class, Phase: r.Phase, Status: r.Status, Example: r.Message}
+		c.failures[key] = f
+	}
+	f.Count++
+}
+
+func (c *collector) progress(r *record.Record) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	l := &c.live
+	if r.Warmup {
+		l.warmupDone++
+		return
+	}
+	if l.done == 0 || r.Sent < l.firstSent {
+		l.firstSent = r.Sent
+	}
+	l.lastDone = max(l.lastDone, r.Done)
+	l.done++
+	if r.Class == record.ClassCancelled {
+		l.cancelled++
+		return
+	}
+	if !r.OK() {
+		l.failed++
+		return
+	}
+	l.output += max(r.OutputTokens, 0)
+	if ttft := r.TTFT(); ttft != record.Absent {
+		l.ttft += float64(ttft)
+		l.withTTFT++
+	}
+	if tpot := r.TPOT(); tpot == tpot {
+		l.tpot += tpot
+		l.withTPOT++
+	}
+}
+
+// totals is what the progress line shows.
+func (c *collector) totals() liveTotals {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.live
+}
+
+// finish sets what r says about the requests. concurrency is the load's.
+func (c *collector) finish(r *Result, concurrency int) {
+	planned := r.Counts.Planned
+	r.Counts = c.counts
+	r.Counts.Planned = planned
+	r.samples = c.samples
+	r.Failures = []Failure{}
+	for _, f := range c.failures {
+		r.Failures = append(r.Failures, *f)
+	}
+	slices.SortFunc(r.Failures, func(a, b Failure) int {
+		return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Class, b.Class),
+			cmp.Compare(a.Phase, b.Phase), cmp.Compare(a.Status, b.Status))
+	})
+	r.measure(concurrency)
+	r.warn()
+}
+
+// warn adds the findings that a reader has to know.
+func (r *Result) warn() {
+	c := r.Counts
+	say := func(n int, format string, args ...any) {
+		if n > 0 {
+			r.Warnings = append(r.Warnings, fmt.Sprintf(format, args...))
+		}
+	}
+	say(c.NoUsage, "%d of %d answers came without a token count (usage): they are missing in TPOT and in token rates", c.NoUsage, c.Succeeded)
+	say(c.Short, "%d of %d answers have fewer tokens than asked although the end token is ignored", c.Short, c.Succeeded)
+	say(c.WarmupFailed, "%d of %d warm-up requests failed", c.WarmupFailed, c.Warmup)
+	say(c.Resent, "%d requests were sent again, because the server had closed the connection they were first sent on", c.Resent)
+	if float64(c.Coalesced) > 0.01*float64(c.TokenEvents) {
+		say(c.Coalesced, "%d of %d token events came in one read with the one before: the gaps between them read as 0", c.Coalesced, c.TokenEvents)
+	}
+	if r.Metrics.ITL.Resolution > 0 {
+		say(1, "ITL percentiles come from a histogram with a resolution of %.2g %%", 100*r.Metrics.ITL.Resolution)
+	}
+}

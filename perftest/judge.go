@@ -1,0 +1,177 @@
+package perftest
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+)
+
+// Judge holds r against slos, one verdict each, in their order. It changes
+// nothing and sends nothing, so a stored result can be judged again.
+//
+// An SLO on a percentile is a statement on the share of requests over the
+// limit: "p99 < 1 s" passes when at most 1 % of them are not below 1 s. A
+// failed request, and a success without the token that the metric is about, is
+// over every limit; a success for which the metric has no meaning (TPOT of a
+// one-token answer) is left out; a cancelled request is left out. A mean with
+// a failure in it has no bound and misses every limit.
+//
+// A run that ended early can prove a miss but no pass: it is then INVALID.
+func (r *Result) Judge(slos ...SLO) []Verdict {
+	verdicts := make([]Verdict, len(slos))
+	for i, slo := range slos {
+		v := r.judge(slo)
+		if r.Partial && v.Outcome == Pass {
+			v.Outcome = Invalid
+			v.Reason = "the run ended early (" + r.Ended + "), so it cannot pass"
+		}
+		verdicts[i] = v
+	}
+	return verdicts
+}
+
+func (r *Result) judge(slo SLO) Verdict {
+	v := Verdict{SLO: slo, Measured: Absent}
+	invalid := func(format string, args ...any) Verdict {
+		v.Outcome, v.Reason = Invalid, fmt.Sprintf(format, args...)
+		return v
+	}
+	if err := slo.check(); err != nil {
+		return invalid("%v", err)
+	}
+	v.Samples = r.Counts.Succeeded + r.Counts.Failed
+	v.Failed = r.Counts.Failed
+	if v.Samples == 0 {
+		return invalid("no request was measured")
+	}
+	switch slo.Metric {
+	case ErrorRate:
+		return v.compare(r.Rates.Errors)
+	case RequestRate:
+		return v.compare(r.Rates.Requests)
+	case OutputRate:
+		return v.compare(r.Rates.Output)
+	case TotalRate:
+		return v.compare(r.Rates.Total)
+	case Goodput:
+		return v.compare(Value(r.good(slo.Limits)) / Value(v.Samples))
+	case GoodputRate:
+		return v.compare(per(Value(r.good(slo.Limits)), r.Window))
+	}
+	return r.judgeDistribution(v)
+}
+
+// judgeDistribution judges an SLO on a figure of a distribution.
+func (r *Result) judgeDistribution(v Verdict) Verdict {
+	t := r.overLimit(v.SLO)
+	v.Samples, v.Over, v.Measured = t.n, t.over, t.measured
+	if t.unit != "" {
+		v.Failed = t.failed
+	}
+	if t.n == 0 {
+		v.Outcome, v.Reason = Invalid, fmt.Sprintf("no request has a %s", v.SLO.Metric)
+		return v
+	}
+	p, percentile := v.SLO.Stat.percentile()
+	if !percentile {
+		if v.SLO.Stat == Max {
+			return v.decide(v.Over == 0, fmt.Sprintf("%d of %d over", v.Over, v.Samples))
+		}
+		if t.failed > 0 {
+			return v.decide(false, fmt.Sprintf("%d of %d failed, which no mean can bound", t.failed, t.n))
+		}
+		return v.compare(v.Measured)
+	}
+	if v.SLO.Op == AtLeast || v.SLO.Op == Above {
+		p = 100 - p // the share that has to be above
+	}
+	v.Allowed = int(math.Floor(float64(v.Samples)*(1-p/100) + 1e-9))
+	return v.decide(v.Over <= v.Allowed, fmt.Sprintf("%d of %d over, %d allowed", v.Over, v.Samples, v.Allowed))
+}
+
+// compare decides by one number against the limit.
+func (v Verdict) compare(measured Value) Verdict {
+	v.Measured = measured
+	if !measured.Known() {
+		v.Outcome, v.Reason = Invalid, fmt.Sprintf("%s is not known", v.SLO.Metric)
+		return v
+	}
+	return v.decide(v.SLO.Op.holds(float64(measured), v.SLO.Limit), "")
+}
+
+func (v Verdict) decide(ok bool, reason string) Verdict {
+	v.Outcome, v.Reason = Fail, reason
+	if ok {
+		v.Outcome = Pass
+	}
+	return v
+}
+
+// holds reports whether x keeps the limit. NaN keeps none.
+func (op Op) holds(x, limit float64) bool {
+	switch op {
+	case Below:
+		return x < limit
+	case AtMost:
+		return x <= limit
+	case AtLeast:
+		return x >= limit
+	case Above:
+		return x > limit
+	}
+	return false
+}
+
+// percentile is the number of a percentile stat.
+func (s Stat) percentile() (float64, bool) {
+	digits, ok := strings.CutPrefix(string(s), "p")
+	if !ok {
+		return 0, false
+	}
+	p, err := strconv.ParseFloat(digits, 64)
+	return p, err == nil
+}
+
+// check refuses an SLO that no run could be held against.
+func (s SLO) check() error {
+	oneNumber := false
+	switch s.Metric {
+	case ErrorRate, RequestRate, OutputRate, TotalRate, Goodput, GoodputRate:
+		oneNumber = true
+	case TTFT, TTFA, TTST, TPOT, ITL, Latency, Response, InputTokens, OutputTokens:
+	default:
+		return badField("SLO.Metric", fmt.Sprintf("%q", s.Metric), "use one of the Metric constants")
+	}
+	p, percentile := s.Stat.percentile()
+	switch {
+	case oneNumber && s.Stat != "":
+		return badField("SLO.Stat", fmt.Sprintf("%q", s.Stat), fmt.Sprintf("leave it empty: %s is one number", s.Metric))
+	case oneNumber:
+	case percentile && !(p > 0 && p < 100):
+		return badField("SLO.Stat", fmt.Sprintf("%q", s.Stat), "use a percentile between 0 and 100, or Max")
+	case !percentile && s.Stat != Mean && s.Stat != Max:
+		return badField("SLO.Stat", fmt.Sprintf("%q", s.Stat), `use "mean", "max" or a percentile such as "p99"`)
+	}
+	switch {
+	case s.Op != Below && s.Op != AtMost && s.Op != AtLeast && s.Op != Above:
+		return badField("SLO.Op", fmt.Sprintf("%q", s.Op), "use one of the Op constants")
+	case s.Stat == Max && (s.Op == AtLeast || s.Op == Above):
+		return badField("SLO.Op", fmt.Sprintf("%q", s.Op), "use Below or AtMost with Max: a lower limit is for the mean or a percentile")
+	case math.IsNaN(s.Limit) || math.IsInf(s.Limit, 0) || s.Limit < 0:
+		return badField("SLO.Limit", s.Limit, "set a finite limit of 0 or more")
+	case s.Limit == 0 && s.isDuration():
+		return badField("SLO.Limit", s.Limit, "set a duration above 0")
+	case (s.Metric == Goodput || s.Metric == GoodputRate) && s.Limits == (Limits{}):
+		return badField("SLO.Limits", "empty", "set at least one limit of a good request")
+	}
+	return nil
+}
+
+func (s SLO) isDuration() bool {
+	switch s.Metric {
+	case TTFT, TTFA, TTST, TPOT, ITL, Latency, Response:
+		return true
+	}
+	return false
+}

@@ -1,0 +1,38 @@
+package perftest
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/gofrs/flock"
+)
+
+// lockTarget takes the machine-wide lock of a server, so that two scenarios
+// (go test runs packages at the same time) do not measure each other. It waits
+// until ctx ends; waiting is called once when it has to.
+func lockTarget(ctx context.Context, host string, waiting func()) (unlock func(), err error) {
+	dir := filepath.Join(os.TempDir(), "slogate-locks")
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return nil, fmt.Errorf("lock for %s: %w: set TMPDIR to a folder that can be written to", host, err)
+	}
+	_ = os.Chmod(dir, 0o1777) // other users need it too; it fails where it is theirs
+	name := fmt.Sprintf("%x.lock", sha256.Sum256([]byte(host)))[:21]
+	l := flock.New(filepath.Join(dir, name), flock.SetPermissions(0o666))
+	ok, err := l.TryLock()
+	if err == nil && !ok {
+		waiting()
+		_, err = l.TryLockContext(ctx, 100*time.Millisecond)
+	}
+	switch {
+	case err == nil:
+		return func() { _ = l.Close() }, nil
+	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		return nil, fmt.Errorf("another scenario held %s until this test's time was over: run one at a time (go test -p 1) or raise -timeout", host)
+	}
+	return nil, fmt.Errorf("lock for %s: %w: set TMPDIR to a folder that can be written to", host, err)
+}

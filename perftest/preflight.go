@@ -1,0 +1,215 @@
+package perftest
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/slogate/slogate/internal/client"
+	"github.com/slogate/slogate/internal/record"
+	"github.com/slogate/slogate/internal/wire"
+)
+
+// preflightTimeout bounds the one request before the load.
+const preflightTimeout = 2 * time.Minute
+
+// findModel is the model to ask for: the target's, or else the first one that
+// the server lists.
+func (r *run) findModel(ctx context.Context) (string, error) {
+	if m := r.scenario.Target.Model; m != "" {
+		return m, nil
+	}
+	models, err := r.models(ctx)
+	switch {
+	case err != nil:
+		return "", badField("Target.Model", `""`, fmt.Sprintf("and the server's models cannot be asked for (%v): set it, or PERFTEST_MODEL", err))
+	case len(models) == 0:
+		return "", badField("Target.Model", `""`, "and the server lists no model: set it, or PERFTEST_MODEL")
+	}
+	return models[0], nil
+}
+
+// models are the names that the server lists.
+func (r *run) models(ctx context.Context) ([]string, error) {
+	ctx, cancel := context.WithTimeout(ctx, min(30*time.Second, r.timeouts.Total))
+	defer cancel()
+	status, body, err := r.client.Get(ctx, r.endpoint.models)
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("GET /models: %w%s", err, remedyFor(err.Error()))
+	case status == http.StatusUnauthorized, status == http.StatusForbidden:
+		return nil, fmt.Errorf("GET /models: status %d: set Target.APIKey or PERFTEST_API_KEY", status)
+	case status != http.StatusOK:
+		return nil, fmt.Errorf("GET /models: status %d", status)
+	}
+	return wire.Models(body)
+}
+
+// preflight asks the server for one token, so that what would fail every
+// request fails here, once, with what to do about it.
+func (r *run) preflight(ctx context.Context, cfg client.Config) error {
+	body, _, err := r.encode(Request{
+		Messages: []Message{{Content: "Hello"}},
+		Fields: map[string]json.RawMessage{ // they win over what the target's Params ask of the load
+			cmp.Or(r.scenario.Target.MaxTokensField, "max_tokens"): json.RawMessage("1"),
+			"min_tokens": json.RawMessage("null"),
+		},
+	}, nil)
+	if err != nil {
+		return err
+	}
+	cfg.Timeouts.Total = min(cfg.Timeouts.Total, preflightTimeout)
+	cfg.ShortIsFailure = false
+	c, err := client.New(cfg)
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	var rec record.Record
+	rec.Reset()
+	c.NewSlot().Do(ctx, client.Call{Body: body}, &rec)
+	if rec.OK() || rec.Class == record.ClassEmpty {
+		if rec.InputTokens == record.Absent && rec.OutputTokens == record.Absent && !r.scenario.Target.UsageOptional {
+			return r.refused("the stream carried no usage, without which tokens cannot be counted: "+
+				"use a server that honours stream_options.include_usage, or set Target.UsageOptional to go without token rates and TPOT", &rec)
+		}
+		return nil
+	}
+	return r.refused(r.remedy(ctx, &rec), &rec)
+}
+
+// refused is the preflight's error.
+func (r *run) refused(remedy string, rec *record.Record) error {
+	what := cmp.Or(rec.Class, "no usage")
+	if rec.Message != "" {
+		what += ": " + rec.Message
+	}
+	return fmt.Errorf("preflight: POST %s: %s: %s (no load was sent)", r.endpoint.shown, what, remedy)
+}
+
+// remedy is what to do about a failed preflight.
+func (r *run) remedy(ctx context.Context, rec *record.Record) string {
+	switch rec.Class {
+	case record.ClassConnect:
+		if m := remedyFor(rec.Message); m != "" {
+			return strings.TrimPrefix(m, ": ")
+		}
+		return "check Target.URL (PERFTEST_URL) and that the server runs"
+	case record.ClassStatus:
+		return r.statusRemedy(ctx, rec)
+	case record.ClassTimeout:
+		return "the server took too long for one token: check that it has finished loading the model, or raise Timeouts"
+	case record.ClassStreamError:
+		return "the server answered with an error inside the stream: see its log"
+	case record.ClassMalformed:
+		return "this is no stream of chat completions: check the path in Target.URL (PERFTEST_URL), and that the server can stream"
+	case record.ClassTruncated:
+		return "the stream ended without an end: see the server's log, and what stands between (a proxy?)"
+	}
+	return "see the server's log"
+}
+
+func (r *run) statusRemedy(ctx context.Context, rec *record.Record) string {
+	switch {
+	case rec.Status == http.StatusUnauthorized || rec.Status == http.StatusForbidden:
+		return "set Target.APIKey or PERFTEST_API_KEY to a key that the server takes"
+	case rec.Status == http.StatusNotFound || rec.Status == http.StatusBadRequest && strings.Contains(rec.Message, "model"):
+		models, err := r.models(ctx)
+		if err != nil || len(models) == 0 {
+			return "check the path in Target.URL (PERFTEST_URL) and Target.Model (PERFTEST_MODEL)"
+		}
+		const most = 10
+		more := ""
+		if len(models) > most {
+			more = fmt.Sprintf(" and %d more", len(models)-most)
+			models = models[:most]
+		}
+		for i, m := range models {
+			models[i] = fmt.Sprintf("%q", m)
+		}
+		return fmt.Sprintf("Target.Model is %q: the server has %s%s: set Target.Model or PERFTEST_MODEL", r.model, strings.Join(models, ", "), more)
+	case rec.Status == http.StatusTooManyRequests:
+		return "the server limits this key or is full: wait, or raise the limit"
+	case 300 <= rec.Status && rec.Status < 400:
+		return "set Target.URL (PERFTEST_URL) to where the server is; redirects are not followed"
+	case strings.Contains(rec.Message, "max_completion_tokens"):
+		return `set Target.MaxTokensField to "max_completion_tokens"`
+	case rec.Status == http.StatusBadRequest || rec.Status == http.StatusUnprocessableEntity:
+		return "the server does not take this body: check Target.Params and Target.MaxTokensField"
+	}
+	return "see the server's log"
+}
+
+// remedyFor is the remedy of a connection that could not be made, with the
+// colon before it; empty when the text says nothing that is known.
+func remedyFor(text string) string {
+	has := func(parts ...string) bool {
+		for _, p := range parts {
+			if strings.Contains(strings.ToLower(text), p) {
+				return true
+			}
+		}
+		return false
+	}
+	switch {
+	case has("refused"):
+		return ": nothing listens there: start the server, or correct Target.URL (PERFTEST_URL)"
+	case has("no such host", "lookup"):
+		return ": the host's name is not known: correct Target.URL (PERFTEST_URL)"
+	case has("http response to https", "look like a tls handshake"):
+		return ": the server speaks no TLS there: use http:// in Target.URL (PERFTEST_URL)"
+	case has("certificate", "x509"):
+		return ": set Target.TLS.CAFile to the certificate that signed the server's, or Target.TLS.Insecure for a test"
+	case has("tls"):
+		return ": check that the server speaks TLS there, and Target.TLS"
+	}
+	return ""
+}
+
+// encode makes the body of a request. Fields of the request win over the
+// target's Params, and both over the rest.
+func (r *run) encode(req Request, dst []byte) ([]byte, encoded, error) {
+	fields := r.params
+	if len(req.Fields) > 0 {
+		fields = make(map[string]json.RawMessage, len(r.params)+len(req.Fields))
+		for k, v := range r.params {
+			fields[k] = v
+		}
+		for k, v := range req.Fields {
+			fields[k] = v
+		}
+	}
+	w := wire.Request{Model: r.model, MaxTokens: req.MaxTokens, MaxTokensField: r.scenario.Target.MaxTokensField, Stream: true, Fields: fields}
+	for _, m := range req.Messages {
+		content, err := json.Marshal(m.Content)
+		if err != nil {
+			return nil, encoded{}, err
+		}
+		w.Messages = append(w.Messages, wire.Message{Role: cmp.Or(m.Role, "user"), Content: content})
+	}
+	body, err := r.dialect.AppendBody(dst, &w)
+	return body, askedOf(&w), err
+}
+
+// encoded is what the record of a request needs to know of its body.
+type encoded struct {
+	asked     int // output tokens, 0 when not bounded
+	ignoreEOS bool
+}
+
+func askedOf(w *wire.Request) encoded {
+	e := encoded{asked: w.MaxTokens}
+	for _, name := range []string{cmp.Or(w.MaxTokensField, "max_tokens"), "max_tokens", "max_completion_tokens"} {
+		var n int
+		if v, ok := w.Fields[name]; ok && json.Unmarshal(v, &n) == nil && n > 0 {
+			e.asked = n
+			break
+		}
+	}
+	e.ignoreEOS = string(w.Fields["ignore_eos"]) == "true"
+	return e
+}

@@ -1,0 +1,100 @@
+package perftest
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/slogate/slogate/internal/record"
+)
+
+// ReadResult reads a stored result from its folder or its result.json, and the
+// requests beside it, so that other SLOs can be judged on it without sending
+// anything. A folder without result.json (the run was killed) gives what its
+// requests.jsonl holds, marked partial.
+func ReadResult(path string) (*Result, error) {
+	dir := path
+	if info, err := os.Stat(path); err != nil {
+		return nil, fmt.Errorf("read result: %w", err)
+	} else if !info.IsDir() {
+		dir = filepath.Dir(path)
+	}
+	r := &Result{Schema: ResultSchema, Version: ResultVersion, Partial: true, Ended: endedError,
+		Window: Absent, Duration: Absent, Failures: []Failure{}, Warnings: []string{}, Verdicts: []Verdict{}}
+	data, err := os.ReadFile(filepath.Join(dir, resultFile))
+	whole := err == nil
+	switch {
+	case whole:
+		if r, err = decodeResult(data); err != nil {
+			return nil, fmt.Errorf("read %s: %w", filepath.Join(dir, resultFile), err)
+		}
+	case !errors.Is(err, os.ErrNotExist):
+		return nil, fmt.Errorf("read result: %w", err)
+	}
+	r.Dir = dir
+	c := newCollector()
+	torn, err := eachRecord(filepath.Join(dir, requestsFile), c.add)
+	if err != nil {
+		return nil, fmt.Errorf("read result: %w", err)
+	}
+	switch {
+	case !whole:
+		c.finish(r, 0)
+		r.Warnings = append(r.Warnings, "result.json is missing: the run did not end by itself")
+	case c.counts.Sent != r.Counts.Sent:
+		return nil, fmt.Errorf("read result: %s holds %d measured requests, %s says %d", requestsFile, c.counts.Sent, resultFile, r.Counts.Sent)
+	default:
+		r.samples = c.samples
+	}
+	if torn {
+		r.Warnings = append(r.Warnings, "the last line of "+requestsFile+" is cut off")
+	}
+	return r, nil
+}
+
+func decodeResult(data []byte) (*Result, error) {
+	var r Result
+	if err := json.Unmarshal(data, &r); err != nil {
+		return nil, err
+	}
+	switch {
+	case r.Schema != ResultSchema:
+		return nil, badField("schema", fmt.Sprintf("%q", r.Schema), fmt.Sprintf("this reads %q", ResultSchema))
+	case r.Version < 1 || r.Version > ResultVersion:
+		return nil, badField("version", r.Version, fmt.Sprintf("this reads 1 to %d: use a newer slogate", ResultVersion))
+	}
+	var workload bytes.Buffer // written with the file's indentation
+	if err := json.Compact(&workload, r.Scenario.Workload); err == nil {
+		r.Scenario.Workload = workload.Bytes()
+	}
+	return &r, nil
+}
+
+// eachRecord hands out the records of a file, and says whether its last line
+// was cut off.
+func eachRecord(name string, add func(*record.Record)) (torn bool, err error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return false, err
+	}
+	defer f.Close()
+	rd := record.NewReader(bufio.NewReaderSize(f, 1<<20))
+	var rec record.Record
+	for {
+		rec.Reset()
+		switch err := rd.Next(&rec); {
+		case err == io.EOF:
+			return false, nil
+		case errors.Is(err, record.ErrTorn):
+			return true, nil
+		case err != nil:
+			return false, fmt.Errorf("%s: %w", name, err)
+		}
+		add(&rec)
+	}
+}

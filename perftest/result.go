@@ -1,0 +1,184 @@
+package perftest
+
+import (
+	"encoding/json"
+	"time"
+)
+
+// The identity of result.json. A reader of one version takes all earlier ones.
+const (
+	ResultSchema  = "slogate/result"
+	ResultVersion = 1
+)
+
+// Result is what one run measured. It is written as result.json beside
+// requests.jsonl; [ReadResult] gives it back. Names end in their unit: _s is
+// seconds, _per_s is a second; what is not known is null.
+type Result struct {
+	Schema  string `json:"schema"`
+	Version int    `json:"version"`
+
+	// Name is the scenario's name; Package the import path of its test.
+	Name    string `json:"name"`
+	Package string `json:"package"`
+	// Simulated says that no real server was measured.
+	Simulated bool `json:"simulated"`
+	// Partial says that the run ended before its plan; Ended says how:
+	// "complete", "deadline", "interrupted" or "error".
+	Partial bool   `json:"partial"`
+	Ended   string `json:"ended"`
+	// Started is the wall-clock time of the run's start, from which the
+	// stamps of requests.jsonl count.
+	Started time.Time `json:"started"`
+
+	Scenario    ScenarioInfo `json:"scenario"`
+	Target      TargetInfo   `json:"target"`
+	Environment Environment  `json:"environment"`
+
+	Counts Counts `json:"counts"`
+	// Window is from the first sending to the last end of the measured
+	// requests, failures included; Duration is the whole run.
+	Window   Value `json:"window_s"`
+	Duration Value `json:"duration_s"`
+
+	Metrics  Metrics   `json:"metrics"`
+	Rates    Rates     `json:"rates"`
+	Steady   Steady    `json:"steady"`
+	Failures []Failure `json:"failures"`
+	// Warnings are findings that decide nothing but that a reader has to know.
+	Warnings []string  `json:"warnings"`
+	Verdicts []Verdict `json:"verdicts"`
+
+	// Dir is the folder that holds the result; empty when it was not written.
+	Dir string `json:"-"`
+
+	samples samples
+}
+
+// Counts are numbers of requests. Sent = Succeeded + Failed + Cancelled.
+type Counts struct {
+	Planned   int `json:"planned"` // 0 when the run was bound by time
+	Sent      int `json:"sent"`
+	Succeeded int `json:"succeeded"`
+	Failed    int `json:"failed"`
+	Cancelled int `json:"cancelled"`
+	Warmup    int `json:"warmup"` // sent before the load, part of no figure
+
+	WarmupFailed int `json:"warmup_failed"`
+	// Connections and the requests that were sent again on a fresh connection,
+	// because the server had closed the old one.
+	Dialled int `json:"connections_dialled"`
+	Resent  int `json:"resent"`
+	// Events is the number of data events, TokenEvents of those that carried
+	// output, and Coalesced of those that shared a socket read with the token
+	// event before.
+	Events      int `json:"events"`
+	TokenEvents int `json:"token_events"`
+	Coalesced   int `json:"token_events_coalesced"`
+	// NoUsage is the number of successes whose tokens the server did not count.
+	NoUsage int `json:"no_usage"`
+	// Short is the number of successes with fewer tokens than asked although
+	// the request ignored the end token.
+	Short int `json:"short"`
+}
+
+// Metrics are distributions over the successful requests; ITL is over their
+// gaps between token events.
+type Metrics struct {
+	TTFT         Distribution `json:"ttft_s"`
+	TTFA         Distribution `json:"ttfa_s"`
+	TTST         Distribution `json:"ttst_s"`
+	TPOT         Distribution `json:"tpot_s"`
+	ITL          Distribution `json:"itl_s"`
+	Latency      Distribution `json:"latency_s"`
+	Response     Distribution `json:"response_s"`
+	Queue        Distribution `json:"queue_s"`
+	InputTokens  Distribution `json:"input_tokens"`
+	OutputTokens Distribution `json:"output_tokens"`
+	Events       Distribution `json:"events"`
+	OutputSpeed  Distribution `json:"output_tokens_per_s"` // a request's output tokens over its latency
+	TotalSpeed   Distribution `json:"total_tokens_per_s"`  // with its input tokens
+	DecodeSpeed  Distribution `json:"decode_tokens_per_s"` // 1 / TPOT
+}
+
+// Rates are over Window.
+type Rates struct {
+	Requests    Value `json:"requests_per_s"`
+	Output      Value `json:"output_tokens_per_s"`
+	Total       Value `json:"total_tokens_per_s"`
+	Errors      Value `json:"error_rate"` // failed over all, 0 to 1
+	Concurrency Value `json:"mean_in_flight"`
+	// Per accelerator, where the target says how many there are.
+	OutputPerAccelerator Value `json:"output_tokens_per_s_per_accelerator"`
+	TotalPerAccelerator  Value `json:"total_tokens_per_s_per_accelerator"`
+}
+
+// Steady are the rates while all slots were busy: from the moment when the
+// asked concurrency was reached to the last sending, by the successes that
+// ended in it. Absent when the run was too short to have such a part.
+type Steady struct {
+	Window   Value `json:"window_s"`
+	Requests Value `json:"requests_per_s"`
+	Output   Value `json:"output_tokens_per_s"`
+	Total    Value `json:"total_tokens_per_s"`
+}
+
+// Failure counts the failed and cancelled requests of one class, phase and status.
+type Failure struct {
+	Class   string `json:"class"`
+	Phase   string `json:"phase,omitempty"`
+	Status  int    `json:"status,omitempty"`
+	Count   int    `json:"count"`
+	Example string `json:"example"` // the first one's message, bounded and without secrets
+}
+
+// ScenarioInfo is the scenario as it ran.
+type ScenarioInfo struct {
+	Load           LoadInfo        `json:"load"`
+	Workload       json.RawMessage `json:"workload"`
+	WorkloadType   string          `json:"workload_type"`
+	WarmupRequests int             `json:"warmup_requests"`
+	WarmupDuration Value           `json:"warmup_duration_s"`
+	Seed           uint64          `json:"seed"`
+	Timeouts       TimeoutsInfo    `json:"timeouts"`
+	ShortIsFailure bool            `json:"short_is_failure"`
+}
+
+// LoadInfo is the load as it was asked.
+type LoadInfo struct {
+	Type        string `json:"type"`
+	Concurrency int    `json:"concurrency"`
+	Requests    int    `json:"requests"`
+	Duration    Value  `json:"duration_s"`
+}
+
+// TimeoutsInfo are the time-outs with their defaults filled in, in seconds.
+type TimeoutsInfo struct {
+	Connect       Value `json:"connect_s"`
+	FirstToken    Value `json:"first_token_s"`
+	BetweenTokens Value `json:"between_tokens_s"`
+	Total         Value `json:"total_s"`
+}
+
+// TargetInfo is the target without its secrets.
+type TargetInfo struct {
+	URL          string   `json:"url"` // without userinfo and query
+	Model        string   `json:"model"`
+	API          string   `json:"api"`
+	Params       []string `json:"params"`  // names only: values may be secret
+	Headers      []string `json:"headers"` // names only
+	Accelerators int      `json:"accelerators"`
+	Proxy        string   `json:"proxy,omitempty"` // its host
+}
+
+// Environment is the client's machine and build.
+type Environment struct {
+	Go      string `json:"go"`
+	OS      string `json:"os"`
+	Arch    string `json:"arch"`
+	CPU     string `json:"cpu"`
+	CPUs    int    `json:"cpus"` // usable by this process
+	Commit  string `json:"commit"`
+	Clock   string `json:"clock"` // where arrival stamps come from
+	Version string `json:"slogate"`
+}

@@ -1,0 +1,124 @@
+package perftest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"testing"
+	"time"
+)
+
+// Run measures s and gives the result, which it has written and shown. Its
+// fatal errors are those of a broken set-up: a bad configuration, found before
+// any load is sent, or a server that the preflight cannot use. A failed
+// request breaks nothing: it is counted. A run that ended before its plan
+// (Ctrl-C, the test's deadline) fails the test and gives what it has.
+//
+// Whether the figures are good enough is for package assert to say.
+func Run(t testing.TB, s Scenario) *Result {
+	t.Helper()
+	runs.Add(1)
+	if err := keepUncached(); err != nil {
+		t.Logf("go test may answer the next run from its cache (use -count=1): %v", err)
+	}
+	if interrupted.Load() {
+		t.Fatalf("not run: interrupted")
+	}
+	set := readSettings()
+	if s.Name == "" {
+		s.Name = t.Name()
+	}
+	if s.Target.Simulated && set.required {
+		t.Fatalf("PERFTEST_REQUIRED is set and the target is simulated: set PERFTEST_URL to the server to measure")
+	}
+	ctx, stop := lifetime(t)
+	defer stop()
+	r := &run{scenario: s, settings: set, pkg: callerPackage(), logf: func(format string, args ...any) { t.Helper(); t.Logf(format, args...) }}
+	defer r.close()
+	if err := r.setUp(ctx); err != nil {
+		t.Fatalf("%s: %v", s.Name, stopped(ctx, err))
+	}
+	res, err := r.measure(ctx)
+	r.show(t, res)
+	switch {
+	case err != nil:
+		t.Fatalf("%s: %v", s.Name, err)
+	case res.Ended == endedInterrupted:
+		t.Fatalf("%s: interrupted after %d requests: the result is partial", s.Name, res.Counts.Sent)
+	case res.Ended == endedDeadline:
+		t.Errorf("%s: stopped after %d of %s requests, %v before the test's deadline: raise go test's -timeout or send less",
+			s.Name, res.Counts.Sent, planned(res.Counts.Planned), untilDeadline(t).Round(time.Second))
+	case res.Counts.Sent == 0:
+		t.Fatalf("%s: the workload gave no request to measure", s.Name)
+	}
+	return res
+}
+
+// The ways in which a run ends.
+const (
+	endedComplete    = "complete"
+	endedDeadline    = "deadline"
+	endedInterrupted = "interrupted"
+	endedError       = "error"
+)
+
+// ended says how a run with this context and error ended.
+func ended(ctx context.Context, err error) string {
+	switch cause := context.Cause(ctx); {
+	case errors.Is(cause, errInterrupted):
+		return endedInterrupted
+	case errors.Is(cause, errDeadline):
+		return endedDeadline
+	case err != nil || cause != nil:
+		return endedError
+	}
+	return endedComplete
+}
+
+// stopped names the reason where the set-up failed because it was stopped.
+func stopped(ctx context.Context, err error) error {
+	switch ended(ctx, nil) {
+	case endedInterrupted:
+		return errors.New("not run: interrupted")
+	case endedDeadline:
+		return fmt.Errorf("%w (the test's deadline came before the load: raise go test's -timeout)", err)
+	}
+	return err
+}
+
+func planned(n int) string {
+	if n == 0 {
+		return "the planned"
+	}
+	return fmt.Sprint(n)
+}
+
+func untilDeadline(t testing.TB) time.Duration {
+	d, _ := deadlineOf(t)
+	return time.Until(d)
+}
+
+// callerPackage is the import path of the code that called Run.
+func callerPackage() string {
+	var pcs [16]uintptr
+	frames := runtime.CallersFrames(pcs[:runtime.Callers(3, pcs[:])])
+	f, _ := frames.Next()
+	return packageOf(f.Function)
+}
+
+// packageOf cuts a function's full name down to its package.
+func packageOf(function string) string {
+	slash := 0
+	for i := range len(function) {
+		if function[i] == '/' {
+			slash = i
+		}
+	}
+	for i := slash; i < len(function); i++ {
+		if function[i] == '.' {
+			return function[:i]
+		}
+	}
+	return function
+}

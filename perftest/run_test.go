@@ -1,0 +1,283 @@
+package perftest_test
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"runtime"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"github.com/slogate/slogate/fixtures"
+	"github.com/slogate/slogate/fixtures/simserver"
+	"github.com/slogate/slogate/perftest"
+	"github.com/stretchr/testify/require"
+)
+
+// Ten thousand requests at each concurrency, against a model of 200 ms to the
+// first token and 20 ms for each further one: every figure is the model's, to
+// the nanosecond.
+func TestRunIsExact(t *testing.T) {
+	const tokens = 5
+	for _, c := range []int{1, 8, 64} {
+		t.Run(fmt.Sprintf("c=%d", c), func(t *testing.T) {
+			inResults(t)
+			synctest.Test(t, func(t *testing.T) {
+				s := simserver.StartPipe(t, simserver.Profile{TTFT: 200 * time.Millisecond, TPOT: 20 * time.Millisecond})
+				res := perftest.Run(t, perftest.Scenario{
+					Target:   s.Target(),
+					Workload: fixtures.Prompts{Prompts: []string{"Hello"}, Output: tokens},
+					Load:     perftest.Closed{Concurrency: c, Requests: 10_000},
+					Warmup:   perftest.Warmup{Requests: 2 * c},
+				})
+				require.Equal(t, 10_000, res.Counts.Succeeded)
+				require.Equal(t, 2*c, res.Counts.Warmup)
+				flat := func(name string, d perftest.Distribution, n int, want float64) {
+					t.Helper()
+					require.Equal(t, n, d.Count, name)
+					require.Equal(t, perftest.Value(want), d.Min, name)
+					require.Equal(t, perftest.Value(want), d.Max, name)
+					require.Equal(t, perftest.Value(want), d.Mean, name)
+					require.Equal(t, perftest.Value(0), d.StdDev, name)
+					require.Equal(t, perftest.Value(want), d.P(99), name)
+				}
+				m := res.Metrics
+				flat("TTFT", m.TTFT, 10_000, 0.200)
+				flat("TTFA", m.TTFA, 10_000, 0.200)
+				flat("TTST", m.TTST, 10_000, 0.020)
+				flat("TPOT", m.TPOT, 10_000, 0.020)
+				flat("ITL", m.ITL, 10_000*(tokens-1), 0.020)
+				flat("latency", m.Latency, 10_000, 0.280)
+				flat("response", m.Response, 10_000, 0.280) // no time between answer and next request
+				flat("queue", m.Queue, 10_000, 0)
+				flat("output tokens", m.OutputTokens, 10_000, tokens)
+				rounds := (10_000 + c - 1) / c
+				require.InDelta(t, float64(rounds)*0.280, float64(res.Window), 1e-12)
+				require.InDelta(t, 10_000/(float64(rounds)*0.280), float64(res.Rates.Requests), 1e-9)
+				require.InDelta(t, float64(c)/0.280, float64(res.Steady.Requests), 1e-9)
+
+				again, err := perftest.ReadResult(res.Dir)
+				require.NoError(t, err)
+				if d := cmp.Diff(res, again, cmpopts.IgnoreUnexported(perftest.Result{})); d != "" {
+					t.Errorf("read again (-written +read):\n%s", d)
+				}
+				slo := perftest.SLO{Metric: perftest.TTFT, Stat: "p99", Op: perftest.AtMost, Limit: 0.2}
+				require.Equal(t, perftest.Pass, again.Judge(slo)[0].Outcome)
+			})
+		})
+	}
+}
+
+// Of 100 requests 5 get a 503, 3 a truncated stream and 2 an error inside the
+// stream.
+func TestRunCountsFailures(t *testing.T) {
+	inResults(t)
+	synctest.Test(t, func(t *testing.T) {
+		s := simserver.StartPipe(t, simserver.Profile{TTFT: 100 * time.Millisecond, TPOT: 10 * time.Millisecond, Faults: []simserver.Fault{
+			{Kind: simserver.Status503, Requests: []int{5, 15, 25, 35, 45}}, // 0 is the preflight
+			{Kind: simserver.EndAtHalf, Requests: []int{50, 60, 70}},
+			{Kind: simserver.ErrorEvent, Requests: []int{80, 90}},
+		}})
+		res := perftest.Run(t, perftest.Scenario{
+			Target:   s.Target(),
+			Workload: fixtures.Prompts{Prompts: []string{"Hello"}, Output: 8},
+			Load:     perftest.Closed{Concurrency: 4, Requests: 100},
+		})
+		require.Equal(t, []int{100, 90, 10, 0}, []int{res.Counts.Sent, res.Counts.Succeeded, res.Counts.Failed, res.Counts.Cancelled})
+		got := map[string]int{}
+		for _, f := range res.Failures {
+			got[strings.TrimSuffix(fmt.Sprintf("%s %d", f.Class, f.Status), " 0")] += f.Count
+			require.NotEmpty(t, f.Example)
+		}
+		want := map[string]int{"status 503": 5, "truncated 200": 3, "stream-error 200": 2}
+		if d := cmp.Diff(want, got); d != "" {
+			t.Errorf("failures (-want +got):\n%s", d)
+		}
+		ttft := func(stat perftest.Stat) perftest.SLO {
+			return perftest.SLO{Metric: perftest.TTFT, Stat: stat, Op: perftest.AtMost, Limit: 0.1}
+		}
+		verdicts := res.Judge(ttft("p90"), ttft("p95"))
+		require.Equal(t, perftest.Pass, verdicts[0].Outcome)
+		require.Equal(t, perftest.Fail, verdicts[1].Outcome)
+	})
+}
+
+// A bad configuration is one line with field, value and remedy, and sends nothing.
+func TestRunRefuses(t *testing.T) {
+	s := simserver.Start(t, simserver.Profile{Model: "there"})
+	good := func() perftest.Scenario {
+		return perftest.Scenario{
+			Target:   s.Target(),
+			Workload: fixtures.Prompts{Prompts: []string{"Hello"}, Output: 1},
+			Load:     perftest.Closed{Concurrency: 1, Requests: 1},
+		}
+	}
+	for name, c := range map[string]struct {
+		change func(*perftest.Scenario)
+		want   []string
+		posts  int
+	}{
+		"no concurrency":    {func(s *perftest.Scenario) { s.Load = perftest.Closed{Requests: 1} }, []string{"Load.Concurrency is 0", "1 or more"}, 0},
+		"no end":            {func(s *perftest.Scenario) { s.Load = perftest.Closed{Concurrency: 1} }, []string{"Load.Requests is 0", "Closed.Duration"}, 0},
+		"negative requests": {func(s *perftest.Scenario) { s.Load = perftest.Closed{Concurrency: 1, Requests: -3} }, []string{"Load.Requests is -3"}, 0},
+		"no load":           {func(s *perftest.Scenario) { s.Load = nil }, []string{"Load is nil", "perftest.Closed{"}, 0},
+		"no workload":       {func(s *perftest.Scenario) { s.Workload = nil }, []string{"Workload is nil"}, 0},
+		"negative time-out": {func(s *perftest.Scenario) { s.Timeouts.FirstToken = -time.Second }, []string{"Timeouts.FirstToken is -1s", "5m0s"}, 0},
+		"negative warm-up":  {func(s *perftest.Scenario) { s.Warmup.Requests = -1 }, []string{"Warmup.Requests is -1"}, 0},
+		"no URL":            {func(s *perftest.Scenario) { s.Target = perftest.Target{Model: "m"} }, []string{`Target.URL is ""`, "PERFTEST_URL"}, 0},
+		"no scheme":         {func(s *perftest.Scenario) { s.Target.URL = "localhost:8000" }, []string{`Target.URL is "localhost:8000"`, "http://"}, 0},
+		"odd parameter":     {func(s *perftest.Scenario) { s.Target.Params = map[string]any{"f": func() {}} }, []string{"Target.Params[f] is a func()"}, 0},
+		"no certificate":    {func(s *perftest.Scenario) { s.Target.TLS.CAFile = "absent.pem" }, []string{`Target.TLS.CAFile is "absent.pem"`}, 0},
+		"no prompt file":    {func(s *perftest.Scenario) { s.Workload = fixtures.File{Path: "absent.jsonl"} }, []string{`absent.jsonl`}, 0},
+		"unknown model":     {func(s *perftest.Scenario) { s.Target.Model = "absent" }, []string{"404", `Target.Model is "absent"`, `"there"`, "PERFTEST_MODEL"}, 1},
+		"refused parameter": {func(s *perftest.Scenario) { s.Target.Params = map[string]any{"messages": []int{}} }, []string{"400", "Target.Params"}, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inResults(t)
+			scenario := good()
+			c.change(&scenario)
+			before := s.Requests()
+			fatal := fatalOf(t, scenario)
+			for _, want := range c.want {
+				require.Contains(t, fatal, want)
+			}
+			require.NotContains(t, fatal, "\n")
+			require.Equal(t, c.posts, s.Requests()-before, "requests sent")
+		})
+	}
+}
+
+// The preflight says in one line what is wrong with a server, and what to set.
+func TestPreflight(t *testing.T) {
+	for name, c := range map[string]struct {
+		profile simserver.Profile
+		change  func(*perftest.Target)
+		want    []string
+	}{
+		"401":        {simserver.Profile{APIKey: "secret"}, func(t *perftest.Target) { t.APIKey = "wrong-key" }, []string{"401", "PERFTEST_API_KEY"}},
+		"400":        {simserver.Profile{XLLM: true}, func(t *perftest.Target) { t.Params = map[string]any{"seed": 1} }, []string{"400", "seed", "Target.Params"}},
+		"refused":    {simserver.Profile{}, func(t *perftest.Target) { t.URL = "http://127.0.0.1:1" }, []string{"connect", "refused", "start the server", "PERFTEST_URL"}},
+		"no host":    {simserver.Profile{}, func(t *perftest.Target) { t.URL = "http://slogate.invalid" }, []string{"connect", "name is not known"}},
+		"no TLS":     {simserver.Profile{}, func(t *perftest.Target) { t.URL = strings.Replace(t.URL, "http:", "https:", 1) }, []string{"connect", "http://"}},
+		"path":       {simserver.Profile{}, func(t *perftest.Target) { t.URL += "/elsewhere" }, []string{"404", "Target.URL"}},
+		"page":       {simserver.Profile{Faults: []simserver.Fault{{Kind: simserver.HTMLBody}}}, nil, []string{"malformed", "no stream", "Target.URL"}},
+		"no usage":   {simserver.Profile{Faults: []simserver.Fault{{Kind: simserver.UsageNever}}}, nil, []string{"no usage", "include_usage", "Target.UsageOptional"}},
+		"redirect":   {simserver.Profile{Faults: []simserver.Fault{{Kind: simserver.Redirect}}}, nil, []string{"307", "redirects are not followed"}},
+		"error":      {simserver.Profile{Faults: []simserver.Fault{{Kind: simserver.ErrorEvent}}}, nil, []string{"stream-error"}},
+		"overloaded": {simserver.Profile{Faults: []simserver.Fault{{Kind: simserver.Status429}}}, nil, []string{"429", "limit"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inResults(t)
+			s := simserver.Start(t, c.profile)
+			target := s.Target()
+			if c.change != nil {
+				c.change(&target)
+			}
+			fatal := fatalOf(t, perftest.Scenario{
+				Target:   target,
+				Workload: fixtures.Prompts{Prompts: []string{"Hello"}, Output: 8},
+				Load:     perftest.Closed{Concurrency: 4, Requests: 100},
+			})
+			for _, want := range append(c.want, "no load was sent") {
+				require.Contains(t, fatal, want)
+			}
+			require.NotContains(t, fatal, "\n")
+			require.NotContains(t, fatal, "wrong-key")
+			require.LessOrEqual(t, s.Requests(), 1)
+		})
+	}
+}
+
+func TestRunWithoutUsage(t *testing.T) {
+	inResults(t)
+	synctest.Test(t, func(t *testing.T) {
+		s := simserver.StartPipe(t, simserver.Profile{TPOT: time.Millisecond, Faults: []simserver.Fault{{Kind: simserver.UsageNever}}})
+		target := s.Target()
+		target.UsageOptional = true
+		res := perftest.Run(t, perftest.Scenario{
+			Target:   target,
+			Workload: fixtures.Prompts{Prompts: []string{"Hello"}, Output: 8},
+			Load:     perftest.Closed{Concurrency: 1, Requests: 10},
+		})
+		require.Equal(t, 10, res.Counts.Succeeded)
+		require.Equal(t, 10, res.Counts.NoUsage)
+		require.False(t, res.Rates.Output.Known(), "tokens that nobody counted have no rate")
+		require.Zero(t, res.Metrics.TPOT.Count)
+		require.Equal(t, 70, res.Metrics.ITL.Count)
+		require.Contains(t, strings.Join(res.Warnings, "\n"), "10 of 10 answers came without a token count")
+	})
+}
+
+// The workload's end, and the duration, end a run in order.
+func TestRunEnds(t *testing.T) {
+	inResults(t)
+	synctest.Test(t, func(t *testing.T) {
+		s := simserver.StartPipe(t, simserver.Profile{TTFT: 100 * time.Millisecond})
+		run := func(load perftest.Load, w perftest.Workload) *perftest.Result {
+			return perftest.Run(t, perftest.Scenario{Target: s.Target(), Workload: w, Load: load})
+		}
+		short := run(perftest.Closed{Concurrency: 2, Requests: 100}, threeRequests{})
+		require.Equal(t, 3, short.Counts.Sent)
+		require.False(t, short.Partial)
+		require.Contains(t, strings.Join(short.Warnings, "\n"), "ended after 3 of 100 requests")
+
+		// Two slots for 1 s at 100 ms an answer: starts at 0, 100, …, 900 ms.
+		timed := run(perftest.Closed{Concurrency: 2, Duration: time.Second}, fixtures.Prompts{Prompts: []string{"Hello"}, Output: 1})
+		require.Equal(t, 20, timed.Counts.Succeeded)
+		require.Equal(t, "complete", timed.Ended)
+	})
+}
+
+// A workload of a test's own, as a user would write it.
+type threeRequests struct{}
+
+func (threeRequests) Open(context.Context, perftest.RunInfo) (perftest.Source, error) {
+	return new(threeSource), nil
+}
+
+type threeSource int
+
+func (s *threeSource) Next() (perftest.Request, error) {
+	if *s++; *s > 3 {
+		return perftest.Request{}, io.EOF
+	}
+	return perftest.Request{Messages: []perftest.Message{{Content: fmt.Sprint("Hello ", *s)}}, MaxTokens: 1}, nil
+}
+
+func (*threeSource) Close() error { return nil }
+
+// inResults lets the results of t go to a folder of its own.
+func inResults(t *testing.T) {
+	t.Setenv("PERFTEST_RESULTS", t.TempDir())
+	t.Setenv("PERFTEST_REQUIRED", "")
+	t.Setenv("CI", "true")
+}
+
+// fatalT keeps the message of the fatal error that ends the test.
+type fatalT struct {
+	testing.TB
+	message string
+}
+
+func (t *fatalT) Helper() {}
+func (t *fatalT) Fatalf(format string, args ...any) {
+	t.message = fmt.Sprintf(format, args...)
+	runtime.Goexit()
+}
+
+func fatalOf(t *testing.T, s perftest.Scenario) string {
+	t.Helper()
+	fatal := &fatalT{TB: t}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		perftest.Run(fatal, s)
+	}()
+	<-done
+	require.NotEmpty(t, fatal.message, "Run went on")
+	return fatal.message
+}

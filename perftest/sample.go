@@ -1,0 +1,133 @@
+package perftest
+
+import (
+	"github.com/slogate/slogate/internal/record"
+	"github.com/slogate/slogate/internal/stats"
+)
+
+// sample is what a result keeps in memory of one measured request: its stamps
+// and counts without the events, which stay in requests.jsonl. At about 120
+// bytes a request, a run of a million fits into a small machine.
+type sample struct {
+	scheduled, sent, firstToken, secondToken, firstAnswer, lastToken, done, maxGap int64
+
+	input, output int64
+	events        int32
+	tokenEvents   int32
+	failed        bool
+	cancelled     bool
+}
+
+func newSample(r *record.Record) sample {
+	return sample{
+		scheduled: r.Scheduled, sent: r.Sent, firstToken: r.FirstToken, secondToken: r.SecondToken,
+		firstAnswer: r.FirstAnswer, lastToken: r.LastToken, done: r.Done, maxGap: r.MaxGap,
+		input: r.InputTokens, output: r.OutputTokens,
+		events: int32(r.DataEvents), tokenEvents: int32(r.TokenEvents),
+		failed:    !r.OK() && r.Class != record.ClassCancelled,
+		cancelled: r.Class == record.ClassCancelled,
+	}
+}
+
+// record gives back the part of a record that the formulas need.
+func (s *sample) record() record.Record {
+	var r record.Record
+	r.Scheduled, r.Sent, r.FirstToken, r.SecondToken = s.scheduled, s.sent, s.firstToken, s.secondToken
+	r.FirstAnswer, r.LastToken, r.Done, r.MaxGap = s.firstAnswer, s.lastToken, s.done, s.maxGap
+	r.InputTokens, r.OutputTokens = s.input, s.output
+	if s.failed || s.cancelled {
+		r.Class = "failed" // which class is told apart in the counts
+	}
+	return r
+}
+
+// samples are all measured requests of a run, in the order in which they ended.
+type samples struct {
+	all  []sample
+	gaps stats.Distribution // inter-token gaps of successes, nanoseconds
+}
+
+// add folds one measured request in.
+func (s *samples) add(r *record.Record) {
+	s.all = append(s.all, newSample(r))
+	if !r.OK() {
+		return
+	}
+	last := record.Absent
+	for _, e := range r.Events {
+		if e.Kind&record.KindOutput == 0 {
+			continue
+		}
+		if last != record.Absent {
+			s.gaps.Add(e.At - last)
+		}
+		last = e.At
+	}
+}
+
+// seconds turns nanoseconds into a value in seconds, absent for absent.
+func seconds(ns int64) Value {
+	if ns == record.Absent {
+		return Absent
+	}
+	return Value(float64(ns) / 1e9)
+}
+
+// count turns a count into a value, absent for absent.
+func count(n int64) Value {
+	if n == record.Absent {
+		return Absent
+	}
+	return Value(n)
+}
+
+// of is the metric of one request; absent when it is not defined for it.
+func (s *sample) of(m Metric) Value {
+	r := s.record()
+	switch m {
+	case TTFT:
+		return seconds(r.TTFT())
+	case TTFA:
+		return seconds(r.TTFA())
+	case TTST:
+		return seconds(r.TTST())
+	case TPOT:
+		return Value(r.TPOT() / 1e9)
+	case Latency:
+		return seconds(r.Latency())
+	case Response:
+		return seconds(r.Response())
+	case queue:
+		return seconds(r.Queue())
+	case InputTokens:
+		return count(s.input)
+	case OutputTokens:
+		return count(s.output)
+	case eventsARequest:
+		return Value(s.events)
+	case outputSpeed:
+		return per(count(s.output), seconds(r.Latency()))
+	case totalSpeed:
+		return per(count(s.input)+count(s.output), seconds(r.Latency()))
+	case decodeSpeed:
+		return per(1, Value(r.TPOT()/1e9))
+	}
+	return Absent
+}
+
+// Metrics that only tables show.
+const (
+	queue          Metric = "queue"
+	eventsARequest Metric = "events"
+	outputSpeed    Metric = "output_speed"
+	totalSpeed     Metric = "total_speed"
+	decodeSpeed    Metric = "decode_speed"
+)
+
+// per is n over d, absent when either is or d is nothing.
+func per(n, d Value) Value {
+	if d > 0 {
+		return n / d
+	}
+	return Absent
+}

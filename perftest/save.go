@@ -1,0 +1,157 @@
+package perftest
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+)
+
+// The files of a result's folder.
+const (
+	resultFile   = "result.json"
+	requestsFile = "requests.jsonl"
+)
+
+// makeResultDir makes a new folder for one run below root, or below the
+// package's state folder when root is empty: name, then the time of the start.
+func makeResultDir(root, name string, now time.Time) (string, error) {
+	field, shown := "PERFTEST_RESULTS", fmt.Sprintf("%q", root)
+	if root == "" {
+		field, shown, root = "results folder", stateDir, stateDir
+		if err := makeStateDir(); err != nil {
+			return "", badField(field, shown, "it cannot be made ("+cause(err)+"): set PERFTEST_RESULTS to a folder that can be written to")
+		}
+	}
+	base := filepath.Join(root, filepath.FromSlash(safePath(name)))
+	if err := os.MkdirAll(base, 0o755); err != nil {
+		return "", badField(field, shown, "it cannot be made ("+cause(err)+"): set it to a folder that can be written to")
+	}
+	stamp := now.UTC().Format("20060102T150405.000Z")
+	for i := range 1000 {
+		dir := filepath.Join(base, stamp)
+		if i > 0 {
+			dir = fmt.Sprintf("%s-%d", dir, i)
+		}
+		err := os.Mkdir(dir, 0o755)
+		if err == nil {
+			return filepath.Abs(dir)
+		}
+		if !errors.Is(err, os.ErrExist) {
+			return "", badField(field, shown, "it cannot be written to ("+cause(err)+"): set it to a folder that can be")
+		}
+	}
+	return "", badField(field, shown, "a thousand runs started in one millisecond: set another folder")
+}
+
+// safePath makes a test's name a path that every system and every artifact
+// store takes.
+func safePath(name string) string {
+	parts := strings.Split(name, "/")
+	for i, p := range parts {
+		p = strings.Map(func(c rune) rune {
+			if c < ' ' || strings.ContainsRune(`<>:"\|?*`, c) {
+				return '_'
+			}
+			return c
+		}, p)
+		if p = strings.TrimRight(p, ". "); p == "" {
+			p = "_"
+		}
+		parts[i] = p
+	}
+	return strings.Join(parts, "/")
+}
+
+// save writes result.json, whole or not at all.
+func (r *Result) save() error {
+	if r.Dir == "" {
+		return nil
+	}
+	data, err := json.MarshalIndent(r, "", "  ")
+	if err != nil {
+		return fmt.Errorf("results: %w", err)
+	}
+	name := filepath.Join(r.Dir, resultFile)
+	if err := os.WriteFile(name+".tmp", append(data, '\n'), 0o644); err != nil {
+		return fmt.Errorf("results: %w", err)
+	}
+	if err := os.Rename(name+".tmp", name); err != nil {
+		return fmt.Errorf("results: %w", err)
+	}
+	return nil
+}
+
+// SaveVerdicts adds verdicts to the result and writes result.json again. It
+// does not write a result that has no folder.
+func (r *Result) SaveVerdicts(verdicts []Verdict) error {
+	r.Verdicts = append(r.Verdicts, verdicts...)
+	return r.save()
+}
+
+// result is the run's result before anything is measured.
+func (r *run) result() *Result {
+	s := &r.scenario
+	res := &Result{
+		Schema: ResultSchema, Version: ResultVersion,
+		Name: s.Name, Package: r.pkg, Simulated: s.Target.Simulated,
+		Ended: endedComplete, Started: r.epoch.UTC(), Dir: r.dir,
+		Environment: environment(),
+		Counts:      Counts{Planned: r.plan.Requests},
+		Window:      Absent, Duration: Absent,
+		Failures: []Failure{}, Warnings: []string{}, Verdicts: []Verdict{},
+	}
+	res.Target = TargetInfo{
+		URL: r.endpoint.shown, Model: r.model, API: r.dialect.Name(),
+		Params: slices.Sorted(maps.Keys(s.Target.Params)), Headers: slices.Sorted(maps.Keys(s.Target.Headers)),
+		Accelerators: s.Target.Accelerators,
+	}
+	orAbsent := func(d time.Duration) Value {
+		if d == 0 {
+			return Absent
+		}
+		return Value(d.Seconds())
+	}
+	res.Scenario = ScenarioInfo{
+		Load:           LoadInfo{Type: typeName(s.Load), Concurrency: r.plan.Concurrency, Requests: r.plan.Requests, Duration: orAbsent(r.plan.Duration)},
+		WorkloadType:   typeName(s.Workload),
+		WarmupRequests: s.Warmup.Requests, WarmupDuration: orAbsent(s.Warmup.Duration),
+		Seed: s.Seed, ShortIsFailure: s.ShortIsFailure,
+		Timeouts: TimeoutsInfo{
+			Connect: Value(r.timeouts.Connect.Seconds()), FirstToken: Value(r.timeouts.FirstToken.Seconds()),
+			BetweenTokens: Value(r.timeouts.BetweenTokens.Seconds()), Total: Value(r.timeouts.Total.Seconds()),
+		},
+	}
+	if data, err := json.Marshal(s.Workload); err == nil && len(data) <= 64<<10 {
+		res.Scenario.Workload = data
+	} else { // a workload that does not marshal, or that holds its prompts
+		res.Scenario.Workload = json.RawMessage("null")
+	}
+	return res
+}
+
+// typeName is a type's name with its package, such as "fixtures.Prompts".
+func typeName(v any) string {
+	return strings.TrimPrefix(reflect.TypeOf(v).String(), "*")
+}
+
+// joinErrors is errors.Join on one line.
+func joinErrors(errs ...error) error {
+	var first error
+	for _, err := range errs {
+		switch {
+		case err == nil:
+		case first == nil:
+			first = err
+		default:
+			first = fmt.Errorf("%w; %v", first, err)
+		}
+	}
+	return first
+}

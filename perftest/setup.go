@@ -1,0 +1,165 @@
+package perftest
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/http"
+	"os"
+	"slices"
+	"time"
+
+	"github.com/slogate/slogate/internal/client"
+	"github.com/slogate/slogate/internal/wire"
+)
+
+// run is one scenario under way.
+type run struct {
+	scenario Scenario
+	settings settings
+	pkg      string
+	logf     func(string, ...any)
+
+	plan     Plan
+	timeouts Timeouts
+	endpoint endpoint
+	dialect  wire.Dialect
+	params   map[string]json.RawMessage
+	model    string
+	epoch    time.Time
+	client   *client.Client
+	source   Source
+	dir      string
+	unlock   func()
+}
+
+// setUp checks everything that can be checked before any load is sent, takes
+// the target's lock and asks the server for one token. What it has opened is
+// closed by close, whether it failed or not.
+func (r *run) setUp(ctx context.Context) error {
+	s := &r.scenario
+	if err := r.check(); err != nil {
+		return err
+	}
+	header, err := s.Target.header()
+	if err != nil {
+		return err
+	}
+	tls, err := s.Target.TLS.config()
+	if err != nil {
+		return err
+	}
+	if r.dir, err = makeResultDir(r.settings.results, s.Name, time.Now()); err != nil {
+		return err
+	}
+	dial, proxy := s.Target.Dial, http.ProxyFromEnvironment
+	if dial != nil {
+		proxy = nil
+	}
+	r.epoch = time.Now()
+	cfg := client.Config{
+		URL: r.endpoint.post, Header: header, TLS: tls, Proxy: proxy, Dial: dial,
+		Timeouts: client.Timeouts(r.timeouts), Dialect: r.dialect, Epoch: r.epoch,
+		Secrets: s.Target.secrets(), ShortIsFailure: s.ShortIsFailure,
+	}
+	if r.client, err = client.New(cfg); err != nil {
+		return err
+	}
+	if !s.Target.Simulated {
+		r.unlock, err = lockTarget(ctx, r.endpoint.host, func() {
+			r.logf("another scenario is measuring %s: waiting for it", r.endpoint.host)
+		})
+		if err != nil {
+			return err
+		}
+	}
+	if r.model, err = r.findModel(ctx); err != nil {
+		return err
+	}
+	total := r.plan.Requests + s.Warmup.Requests
+	if r.plan.Requests == 0 || s.Warmup.Requests == 0 && s.Warmup.Duration > 0 {
+		total = 0
+	}
+	if r.source, err = s.Workload.Open(ctx, RunInfo{Model: r.model, Seed: s.Seed, Requests: total}); err != nil {
+		return fmt.Errorf("workload: %w", err)
+	}
+	return r.preflight(ctx, cfg)
+}
+
+// check refuses a scenario that cannot be run.
+func (r *run) check() (err error) {
+	s := &r.scenario
+	switch {
+	case s.Load == nil:
+		return badField("Load", "nil", "set it, for example to perftest.Closed{Concurrency: 8, Requests: 512}")
+	case s.Workload == nil:
+		return badField("Workload", "nil", "set it, for example to fixtures.Builtin{Output: 128}")
+	case s.Warmup.Requests < 0:
+		return badField("Warmup.Requests", s.Warmup.Requests, "set it to 0 (none) or more")
+	case s.Warmup.Duration < 0:
+		return badField("Warmup.Duration", s.Warmup.Duration, "set it to 0 (no limit) or more")
+	case s.Target.Accelerators < 0:
+		return badField("Target.Accelerators", s.Target.Accelerators, "set it to 0 (unknown) or more")
+	}
+	if r.plan, err = s.Load.Plan(); err != nil {
+		return err
+	}
+	if r.plan.Concurrency < 1 || r.plan.Requests < 0 || r.plan.Duration < 0 || r.plan.Requests == 0 && r.plan.Duration == 0 {
+		return badField("Load", fmt.Sprintf("%+v", r.plan), "its plan needs a Concurrency of 1 or more, and Requests or Duration above 0")
+	}
+	if r.timeouts, err = s.Timeouts.withDefaults(); err != nil {
+		return err
+	}
+	r.dialect = wire.Chat
+	if r.endpoint, err = parseURL(s.Target.URL, r.dialect.Path()); err != nil {
+		return err
+	}
+	r.params = map[string]json.RawMessage{}
+	for _, k := range slices.Sorted(maps.Keys(s.Target.Params)) {
+		if r.params[k], err = json.Marshal(s.Target.Params[k]); err != nil {
+			return badField("Target.Params["+k+"]", fmt.Sprintf("a %T", s.Target.Params[k]), "it is no JSON value ("+err.Error()+"): use strings, numbers, booleans, lists and maps")
+		}
+	}
+	return nil
+}
+
+// withDefaults fills in what is zero and refuses what is negative.
+func (t Timeouts) withDefaults() (Timeouts, error) {
+	for _, f := range []struct {
+		name    string
+		value   *time.Duration
+		instead time.Duration
+	}{
+		{"Connect", &t.Connect, 10 * time.Second},
+		{"FirstToken", &t.FirstToken, 5 * time.Minute},
+		{"BetweenTokens", &t.BetweenTokens, time.Minute},
+		{"Total", &t.Total, 30 * time.Minute},
+	} {
+		if *f.value < 0 {
+			return t, badField("Timeouts."+f.name, *f.value, "set it to 0 (the default, "+f.instead.String()+") or more")
+		}
+		if *f.value == 0 {
+			*f.value = f.instead
+		}
+	}
+	return t, nil
+}
+
+// close ends what setUp opened.
+func (r *run) close() {
+	if r.source != nil {
+		if err := r.source.Close(); err != nil {
+			r.logf("workload: %v", err)
+		}
+	}
+	if r.client != nil {
+		r.client.Close()
+	}
+	if r.unlock != nil {
+		r.unlock()
+	}
+	if r.dir != "" {
+		_ = os.Remove(r.dir) // empty when nothing was measured; else it stays
+	}
+}

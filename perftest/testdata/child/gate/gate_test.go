@@ -1,0 +1,73 @@
+// Package gate holds scenarios that the tests of package perftest run as real
+// child processes of go test, some of which fail on purpose.
+package gate
+
+import (
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/slogate/slogate/assert"
+	"github.com/slogate/slogate/fixtures"
+	"github.com/slogate/slogate/fixtures/simserver"
+	"github.com/slogate/slogate/perftest"
+)
+
+func TestMain(m *testing.M) { os.Exit(perftest.Main(m)) }
+
+// fast is a server that answers in a few milliseconds.
+var fast = simserver.Profile{Name: "fast", Model: "fast", TTFT: 2 * time.Millisecond, TPOT: time.Millisecond}
+
+func scenario(t *testing.T, requests int) perftest.Scenario {
+	return perftest.Scenario{
+		Target:   fixtures.Server(t, fast),
+		Workload: fixtures.Builtin{Output: 4},
+		Load:     perftest.Closed{Concurrency: 2, Requests: requests},
+	}
+}
+
+func TestHeld(t *testing.T) {
+	res := perftest.Run(t, scenario(t, 20))
+	assert.SLOs(t, res,
+		assert.TTFT(assert.P90).Below(time.Minute),
+		assert.ErrorRate().AtMost(0),
+	)
+}
+
+func TestMissed(t *testing.T) {
+	res := perftest.Run(t, scenario(t, 20))
+	assert.SLOs(t, res,
+		assert.TTFT(assert.P90).Below(time.Millisecond),
+		assert.ErrorRate().AtMost(0),
+	)
+}
+
+// TestLong would take hours.
+func TestLong(t *testing.T) {
+	res := perftest.Run(t, scenario(t, 1_000_000))
+	assert.SLOs(t, res, assert.ErrorRate().AtMost(0))
+}
+
+// TestLongerStill must not start when TestLong was interrupted.
+func TestLongerStill(t *testing.T) { TestLong(t) }
+
+// TestHuge is the run that must stay small: 100,000 requests at concurrency 64.
+func TestHuge(t *testing.T) {
+	s := scenario(t, 100_000)
+	instant := simserver.Profile{Name: "instant", Model: "instant"}
+	s.Target = fixtures.Server(t, instant)
+	s.Load = perftest.Closed{Concurrency: 64, Requests: 100_000}
+	res := perftest.Run(t, s)
+	assert.SLOs(t, res, assert.ErrorRate().AtMost(0))
+	status, err := os.ReadFile("/proc/self/status")
+	if err != nil {
+		t.Skip("no /proc: the peak of resident memory is not known")
+	}
+	for line := range strings.Lines(string(status)) {
+		if strings.HasPrefix(line, "VmHWM:") {
+			t.Attr("peak", strings.TrimSpace(strings.TrimPrefix(line, "VmHWM:")))
+			t.Log("peak of resident memory: " + line)
+		}
+	}
+}
