@@ -25,7 +25,8 @@ type Live struct {
 	TPOT        float64
 }
 
-// Line is the progress line of l, on one line without its end.
+// Line is the progress line of l, on one line without its end. What matters
+// most comes first, since a narrow terminal shows the beginning only.
 func Line(l Live) string {
 	parts := make([]string, 0, 10)
 	head := fmt.Sprint(l.Done)
@@ -35,6 +36,9 @@ func Line(l Live) string {
 	if share := l.share(); share >= 0 {
 		// Rounded down: 100% is the end, and not a moment before.
 		head += fmt.Sprintf(" %d%%", int(share*100))
+	}
+	if left, ok := l.left(); ok {
+		head += ", " + left.Round(time.Second).String() + " left"
 	}
 	var name []string
 	if l.Scenario != "" {
@@ -46,14 +50,11 @@ func Line(l Live) string {
 	parts = append(parts, strings.Join(append(name, head), " "),
 		fmt.Sprintf("%d in flight", l.InFlight),
 		fmt.Sprintf("%d failed", l.Failed),
-		RequestRate.Format(l.RequestRate),
-		TokenRate.Format(l.OutputRate),
+		RequestRate.format(l.RequestRate, -1), // a terminal is narrow
+		TokenRate.format(l.OutputRate, -1),
 		"TTFT "+unlessZero(l.TTFT),
 		"TPOT "+unlessZero(l.TPOT),
 	)
-	if left, ok := l.left(); ok {
-		parts = append(parts, left.Round(time.Second).String()+" left")
-	}
 	return strings.Join(parts, " | ")
 }
 
@@ -81,7 +82,7 @@ func (l Live) share() float64 {
 func (l Live) left() (time.Duration, bool) {
 	var left time.Duration
 	known := false
-	if l.Asked > 0 && l.Done > 0 {
+	if l.Asked > 0 && l.Done > 0 && l.Elapsed > 0 {
 		left = time.Duration(float64(l.Elapsed) / float64(l.Done) * float64(l.Asked-l.Done))
 		known = true
 	}
