@@ -154,7 +154,7 @@ func TestChildStopsBeforeTheDeadline(t *testing.T) {
 
 func TestChildInterrupted(t *testing.T) {
 	results := t.TempDir()
-	cmd := command(t, results, nil, "test", gate, "-run", "^TestLong")
+	cmd := command(t, results, nil, "test", "-v", gate, "-run", "^TestLong") // without -v, go test drops the output of what it interrupts
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out
 	inOwnGroup(cmd)
