@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"strings"
 	"testing"
 	"time"
 )
@@ -34,7 +35,7 @@ func Run(t testing.TB, s Scenario) *Result {
 	}
 	ctx, stop := lifetime(t)
 	defer stop()
-	r := &run{scenario: s, settings: set, pkg: callerPackage(), logf: func(format string, args ...any) { t.Helper(); t.Logf(format, args...) }}
+	r := &run{scenario: s, settings: set, pkg: testPackage(), logf: func(format string, args ...any) { t.Helper(); t.Logf(format, args...) }}
 	defer r.close()
 	if err := r.setUp(ctx); err != nil {
 		t.Fatalf("%s: %v", s.Name, stopped(ctx, err))
@@ -99,12 +100,23 @@ func untilDeadline(t testing.TB) time.Duration {
 	return time.Until(d)
 }
 
-// callerPackage is the import path of the code that called Run.
-func callerPackage() string {
-	var pcs [16]uintptr
-	frames := runtime.CallersFrames(pcs[:runtime.Callers(3, pcs[:])])
-	f, _ := frames.Next()
-	return packageOf(f.Function)
+// testPackage is the import path of the test that called Run, by whatever
+// helpers: of the function that package testing called.
+func testPackage() string {
+	pcs := make([]uintptr, 64)
+	frames := runtime.CallersFrames(pcs[:runtime.Callers(3, pcs)])
+	function := ""
+	for {
+		f, more := frames.Next()
+		if f.Function == "testing.tRunner" || f.Function == "" || strings.HasPrefix(f.Function, "testing/synctest.") {
+			break
+		}
+		function = f.Function
+		if !more {
+			break
+		}
+	}
+	return strings.TrimSuffix(packageOf(function), "_test") // external tests
 }
 
 // packageOf cuts a function's full name down to its package.

@@ -281,3 +281,22 @@ func fatalOf(t *testing.T, s perftest.Scenario) string {
 	require.NotEmpty(t, fatal.message, "Run went on")
 	return fatal.message
 }
+
+// The result names the test's package, also behind a helper and in a sub-test.
+func TestResultNamesThePackage(t *testing.T) {
+	inResults(t)
+	t.Run("sub", func(t *testing.T) {
+		s := simserver.Start(t, simserver.Profile{})
+		helper := func() *perftest.Result {
+			return perftest.Run(t, perftest.Scenario{
+				Target:   s.Target(),
+				Workload: fixtures.Prompts{Prompts: []string{"Hello"}, Output: 1},
+				Load:     perftest.Closed{Concurrency: 1, Requests: 1},
+			})
+		}
+		res := helper()
+		require.Equal(t, "github.com/slogate/slogate/perftest", res.Package)
+		require.Contains(t, res.VerdictTable([]perftest.Verdict{{Outcome: perftest.Fail}}),
+			"run go test -v github.com/slogate/slogate/perftest -run '^TestResultNamesThePackage$/^sub$'")
+	})
+}

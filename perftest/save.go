@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"net/http"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -111,6 +112,11 @@ func (r *run) result() *Result {
 		URL: r.endpoint.shown, Model: r.model, API: r.dialect.Name(),
 		Params: slices.Sorted(maps.Keys(s.Target.Params)), Headers: slices.Sorted(maps.Keys(s.Target.Headers)),
 		Accelerators: s.Target.Accelerators,
+	}
+	if req, err := http.NewRequest(http.MethodPost, r.endpoint.post, nil); err == nil && s.Target.Dial == nil {
+		if proxy, err := http.ProxyFromEnvironment(req); err == nil && proxy != nil {
+			res.Target.Proxy = proxy.Host
+		}
 	}
 	orAbsent := func(d time.Duration) Value {
 		if d == 0 {

@@ -22,7 +22,7 @@ func (r *Result) VerdictTable(verdicts []Verdict) string {
 		v.Result = shortPath(filepath.Join(r.Dir, resultFile))
 	}
 	if name := r.Name; name != "" && !strings.ContainsAny(name, " '\"\n") {
-		v.Command = "go test -v -run '^" + strings.ReplaceAll(name, "/", "$/^") + "$'"
+		v.Command = strings.TrimSuffix("go test -v "+r.Package, " ") + " -run '^" + strings.ReplaceAll(name, "/", "$/^") + "$'"
 	}
 	for _, d := range verdicts {
 		_, percentile := d.SLO.Stat.percentile()

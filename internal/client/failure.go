@@ -73,7 +73,7 @@ func (s *Slot) unsent(ctx context.Context, err error) {
 	case s.conn == nil:
 		s.fail(record.ClassConnect, now, err.Error())
 		s.rec.Phase = record.PhaseConnect // also when an attempt before had a connection
-	case s.firstByte.Load() && !lost(err):
+	case s.firstByte.Load() && !lost(err) && s.conn.ended.Load() == 0:
 		s.fail(record.ClassMalformed, now, "the answer is no HTTP: "+err.Error())
 	default:
 		s.fail(record.ClassReset, now, "the connection was closed before an answer: "+err.Error())

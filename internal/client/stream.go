@@ -57,6 +57,9 @@ func (s *Slot) take(e *sse.Event, call Call) (last bool) {
 	rec, st, ev := s.rec, &s.stream, &s.stream.event
 	*ev = wire.Event{}
 	err := s.c.cfg.Dialect.Decode(e.Name, e.Data, ev)
+	if err != nil {
+		*ev = wire.Event{} // what was found before the fault is not to be trusted
+	}
 	kind := kindOf(ev)
 	reads := s.conn.reads.Load()
 	if rec.DataEvents > 0 && reads == st.reads {

@@ -18,8 +18,13 @@ type body struct {
 	err    error
 }
 
-func newBody(dst []byte, fields map[string]json.RawMessage) *body {
-	return &body{b: append(dst, '{'), fields: fields, first: true}
+// newBody begins with the model, if there is one.
+func newBody(dst []byte, r *Request) *body {
+	o := &body{b: append(dst, '{'), fields: r.Fields, first: true}
+	if r.Model != "" {
+		o.set("model", r.Model)
+	}
+	return o
 }
 
 // set adds a field unless the request's Fields have it.
@@ -64,18 +69,17 @@ func (o *body) end() ([]byte, error) {
 	return append(o.b, '}'), nil
 }
 
-// base adds the fields that OpenAI's dialects share, after set has added the
-// prompt: the model, the limit of tokens, and the wish for a stream with
-// usage at its end.
-func (o *body) base(r *Request, maxTokens string) {
-	if r.Stream {
-		o.set("stream", true)
-		// Options without a stream are refused.
-		if _, mine := o.fields["stream"]; !mine {
-			o.set("stream_options", streamOptions{IncludeUsage: true})
-		}
+// stream asks for a stream with usage at its end, as OpenAI's chat and
+// completions do.
+func (o *body) stream(r *Request) {
+	if !r.Stream {
+		return
 	}
-	o.limit(r, maxTokens)
+	o.set("stream", true)
+	// Options without a stream are refused.
+	if _, mine := o.fields["stream"]; !mine {
+		o.set("stream_options", streamOptions{IncludeUsage: true})
+	}
 }
 
 type streamOptions struct {
@@ -90,4 +94,26 @@ func (o *body) limit(r *Request, name string) {
 	if r.MaxTokens > 0 {
 		o.set(name, r.MaxTokens)
 	}
+}
+
+// nested adds an object field in which the dialect keeps options. Those of the
+// request's Fields go into the same object and win.
+func (o *body) nested(name string, options map[string]any) {
+	raw, mine := o.fields[name]
+	if !mine {
+		if len(options) > 0 {
+			o.append(name, options)
+		}
+		return
+	}
+	var own map[string]json.RawMessage
+	if json.Unmarshal(raw, &own) != nil || own == nil {
+		return // null, or what the server may refuse: left to end
+	}
+	for k, v := range own {
+		options[k] = v
+	}
+	o.append(name, options)
+	o.fields = maps.Clone(o.fields)
+	delete(o.fields, name)
 }

@@ -15,26 +15,33 @@ func (chat) Framing() Framing { return SSE }
 
 // AppendBody implements [Dialect].
 func (chat) AppendBody(dst []byte, r *Request) ([]byte, error) {
-	o := newBody(dst, r.Fields)
-	if r.Model != "" {
-		o.set("model", r.Model)
+	list, err := messages(r, chatParts)
+	if err != nil {
+		return nil, err
 	}
-	o.set("messages", messages(r.Messages))
-	o.base(r, "max_tokens")
+	o := newBody(dst, r)
+	o.set("messages", list)
+	o.stream(r)
+	o.limit(r, "max_tokens")
 	return o.end()
 }
 
 // Decode implements [Dialect].
 func (chat) Decode(name, data []byte, e *Event) error { return decodeOpenAI(name, data, e) }
 
-// messages gives a list that is never null, and roles that are never empty.
-func messages(in []Message) []Message {
-	out := make([]Message, len(in))
-	for i, m := range in {
-		if m.Role == "" {
-			m.Role = "user"
+// chatParts writes a content's images as OpenAI's chat takes them.
+func chatParts(_ string, parts []part) (any, error) {
+	for i := range parts {
+		if parts[i].image != nil {
+			parts[i].raw = struct {
+				Type string    `json:"type"`
+				URL  imagePart `json:"image_url"`
+			}{"image_url", imagePart{parts[i].image.url()}}
 		}
-		out[i] = m
 	}
-	return out
+	return raws(parts), nil
+}
+
+type imagePart struct {
+	URL string `json:"url"`
 }

@@ -223,6 +223,17 @@ func (c *cursor) skip() {
 	}
 }
 
+// value goes over one value and gives its text.
+func (c *cursor) value() []byte {
+	c.peek()
+	from := c.i
+	c.skip()
+	if c.bad {
+		return nil
+	}
+	return c.b[from:c.i]
+}
+
 func (c *cursor) word(w string) {
 	if n := c.i + len(w); !c.bad && n <= len(c.b) && string(c.b[c.i:n]) == w {
 		c.i = n
@@ -314,8 +325,7 @@ func (c *cursor) text() bool {
 
 // items reads a value and gives the number of its elements if it is a list.
 func (c *cursor) items() (n int) {
-	if c.peek() != '[' {
-		c.skip()
+	if !c.list() {
 		return 0
 	}
 	for ok := c.enter('['); ok; ok = c.next(']') {

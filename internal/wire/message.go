@@ -37,7 +37,7 @@ func ErrorMessage(body []byte) string {
 }
 
 // messageKeys are where a message may be, the best first.
-var messageKeys = []string{"error", "message", "detail", "msg", "errors", "error_message", "type", "code"}
+var messageKeys = []string{"error", "message", "detail", "msg", "errors", "error_message", "response", "type", "code"}
 
 // findMessage looks for a message in JSON, at most depth levels down.
 func findMessage(body []byte, depth int) string {

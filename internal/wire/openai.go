@@ -1,37 +1,11 @@
 package wire
 
-import "bytes"
-
 // decodeOpenAI reads an event of the chat and completions dialects, streamed
 // or whole: {"choices":[{"delta"|"message":{…}|"text":…}],"usage":{…}}.
-//
-// A JSON null and an event without data carry nothing (llama-server sends the
-// former as the first event of a batch). Anything else that is no object is
-// malformed.
 func decodeOpenAI(name, data []byte, e *Event) error {
-	if string(name) == "error" {
-		e.fail(data)
-		return nil
-	}
-	c := cursor{b: data}
-	switch c.peek() {
-	case 0:
-		if c.i < len(data) {
-			return errNotJSON
-		}
-		return nil
-	case 'n':
-		c.word("null")
-		return c.err()
-	case '[':
-		if string(bytes.TrimSpace(data)) == "[DONE]" {
-			e.End = true
-			return nil
-		}
-		return errNotJSON
-	case '{':
-	default:
-		return errNotJSON
+	c, more, err := open(name, data, e)
+	if !more {
+		return err
 	}
 	failed := false
 	for ok := c.enter('{'); ok; ok = c.next('}') {
@@ -50,54 +24,17 @@ func decodeOpenAI(name, data []byte, e *Event) error {
 			c.skip()
 		}
 	}
-	if err := c.err(); err != nil {
-		return err
-	}
-	if failed {
-		e.fail(data)
-	}
-	return nil
-}
-
-// fail makes e an error, whose message is in data.
-func (e *Event) fail(data []byte) {
-	e.Failed = true
-	if e.Error = ErrorMessage(data); e.Error == "" {
-		e.Error = "error event without a message"
-	}
-}
-
-// isError reads the value of an "error" key and reports whether it is one:
-// null, false, an empty string and a number are not.
-func (c *cursor) isError() bool {
-	switch c.peek() {
-	case '{', '[', 't':
-		c.skip()
-		return true
-	}
-	return c.text()
-}
-
-// is reads a value and reports whether it is the string s.
-func (c *cursor) is(s string) bool {
-	if c.peek() != '"' {
-		c.skip()
-		return false
-	}
-	raw, _ := c.str()
-	return string(raw) == s
+	return c.close(failed, e)
 }
 
 // choices reads the list of choices.
 func (c *cursor) choices(e *Event) {
-	if c.peek() != '[' {
-		c.skip()
+	if !c.list() {
 		return
 	}
 	for ok := c.enter('['); ok; ok = c.next(']') {
 		e.Choices = true
-		if c.peek() != '{' {
-			c.skip()
+		if !c.object() {
 			continue
 		}
 		c.choice(e)
@@ -154,8 +91,7 @@ func (e *Event) put(o output, index int64) {
 
 // delta reads what a choice adds: a delta, or the message of a whole answer.
 func (c *cursor) delta(o *output) {
-	if c.peek() != '{' {
-		c.skip()
+	if !c.object() {
 		return
 	}
 	for ok := c.enter('{'); ok; ok = c.next('}') {
@@ -206,8 +142,7 @@ func (c *cursor) content() (o output) {
 
 // anyText reads an object and reports whether one of the keys holds text.
 func (c *cursor) anyText(keys ...string) (found bool) {
-	if c.peek() != '{' {
-		c.skip()
+	if !c.object() {
 		return false
 	}
 	for ok := c.enter('{'); ok; ok = c.next('}') {
@@ -221,13 +156,11 @@ func (c *cursor) anyText(keys ...string) (found bool) {
 
 // toolCalls reads a list of tool calls, or of parts of them.
 func (c *cursor) toolCalls() (found bool) {
-	if c.peek() != '[' {
-		c.skip()
+	if !c.list() {
 		return false
 	}
 	for ok := c.enter('['); ok; ok = c.next(']') {
-		if c.peek() != '{' {
-			c.skip()
+		if !c.object() {
 			continue
 		}
 		for ok := c.enter('{'); ok; ok = c.next('}') {
@@ -245,8 +178,7 @@ func (c *cursor) toolCalls() (found bool) {
 // call reads a function's name and arguments. Arguments are text, but for
 // Ollama's native API, where they are an object.
 func (c *cursor) call() (found bool) {
-	if c.peek() != '{' {
-		c.skip()
+	if !c.object() {
 		return false
 	}
 	for ok := c.enter('{'); ok; ok = c.next('}') {
@@ -269,8 +201,7 @@ func (c *cursor) call() (found bool) {
 // tokens they are of: an entry a token under "content" and "refusal" (chat),
 // or under "tokens" (completions).
 func (c *cursor) logprobs() (n int64) {
-	if c.peek() != '{' {
-		c.skip()
+	if !c.object() {
 		return 0
 	}
 	for ok := c.enter('{'); ok; ok = c.next('}') {

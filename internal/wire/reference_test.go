@@ -182,6 +182,10 @@ func refUsage(n node, e *Event) {
 		Output:    n.largest("completion_tokens", "output_tokens"),
 		Cached:    n.largest("prompt_cache_hit_tokens", "cached_tokens"),
 		Reasoning: n.largest("reasoning_tokens"),
+		Audio:     -1,
+	}
+	for _, v := range n.all("completion_tokens_details", "output_tokens_details") {
+		u.Audio = max(u.Audio, v.largest("audio_tokens"))
 	}
 	for _, v := range n.all("prompt_tokens_details", "input_tokens_details", "completion_tokens_details", "output_tokens_details") {
 		u.Cached = max(u.Cached, v.largest("cached_tokens"))

@@ -22,7 +22,8 @@ type Dialect interface {
 	// Path is the endpoint's path below the API's base URL, such as
 	// "/chat/completions" below ".../v1".
 	Path() string
-	// Framing is that of the answer to a streamed request.
+	// Framing is that of the answer to a streamed request; see [Whole] for
+	// the other ones.
 	Framing() Framing
 	// AppendBody appends the JSON body of r to dst: only the fields that r sets.
 	AppendBody(dst []byte, r *Request) ([]byte, error)
@@ -36,11 +37,17 @@ type Dialect interface {
 type Request struct {
 	Model     string
 	Messages  []Message
-	MaxTokens int  // 0: not sent
-	Stream    bool // ask for a stream, and for usage at its end
+	Prompt    string   // text to go on with; a chat sends it as the user's message if there are no Messages
+	PromptIDs []int    // token ids in place of Prompt, for completions
+	Inputs    []string // texts to embed; for completions, several prompts in one request
+	Query     string   // what Documents are ranked by
+	Documents []string // what is to be ranked
+	MaxTokens int      // 0: not sent
+	Stream    bool     // ask for a stream, and for usage at its end
 
 	// MaxTokensField is the name under which MaxTokens is sent; empty means
-	// the dialect's own ("max_tokens").
+	// the dialect's own ("max_tokens"). Ollama and TGI, which have it among
+	// their options, know one name only and take no notice.
 	MaxTokensField string
 	// Fields are further top-level body fields. They win over the ones above.
 	Fields map[string]json.RawMessage
@@ -51,11 +58,14 @@ type Request struct {
 type Message struct {
 	Role    string          `json:"role"`
 	Content json.RawMessage `json:"content"`
+	// Images come after Content, in the form of the dialect.
+	Images []Image `json:"-"`
 }
 
 // Usage is a server's count of tokens; Absent (-1) for what it does not say.
+// Cached is part of Input; Reasoning and Audio are parts of Output.
 type Usage struct {
-	Input, Output, Cached, Reasoning int64
+	Input, Output, Cached, Reasoning, Audio int64
 }
 
 // Event is what one data event carries.
