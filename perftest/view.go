@@ -32,6 +32,12 @@ func (r *Result) VerdictTable(verdicts []Verdict) string {
 			Samples: d.Samples, Failed: d.Failed, Over: d.Over, Allowed: d.Allowed,
 			Counted: percentile || d.SLO.Stat == Max, Reason: d.Reason,
 		}
+		if d.SLO.Metric == ITL {
+			w.SampleUnit = "gaps"
+		}
+		if w.Counted && d.Outcome == Fail {
+			w.Reason = "" // the table's columns say the same
+		}
 		for _, l := range d.SLO.Limits.named() {
 			if l.limit != 0 {
 				w.Limits = append(w.Limits, report.Limit{Metric: l.metric.label(), Seconds: l.limit.Seconds()})
