@@ -229,21 +229,18 @@ func (c *cursor) finish(e *Event) {
 // reason gives a finish reason as a string, without an allocation for the
 // ones in use.
 func reason(raw []byte) string {
-	switch string(raw) {
-	case "stop":
-		return "stop"
-	case "length":
-		return "length"
-	case "tool_calls":
-		return "tool_calls"
-	case "content_filter":
-		return "content_filter"
-	case "end_turn":
-		return "end_turn"
-	case "max_tokens":
-		return "max_tokens"
+	for _, r := range reasons {
+		if string(raw) == r {
+			return r
+		}
 	}
 	return clean(unquote(raw), maxReason)
+}
+
+// reasons are the finish reasons of OpenAI, Anthropic, Ollama and TGI.
+var reasons = [...]string{
+	"stop", "length", "tool_calls", "content_filter", "function_call", "max_output_tokens",
+	"end_turn", "max_tokens", "stop_sequence", "tool_use", "refusal", "load", "eos_token",
 }
 
 // maxReason bounds a finish reason, in bytes.
