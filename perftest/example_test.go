@@ -1,0 +1,58 @@
+package perftest_test
+
+import (
+	"fmt"
+	"log"
+	"testing"
+	"time"
+
+	"github.com/slogate/slogate/assert"
+	"github.com/slogate/slogate/fixtures"
+	"github.com/slogate/slogate/fixtures/simserver"
+	"github.com/slogate/slogate/perftest"
+)
+
+// A scenario is one test function, here written as a variable.
+func ExampleRun() {
+	var TestChat = func(t *testing.T) {
+		res := perftest.Run(t, perftest.Scenario{
+			Target:   fixtures.Server(t, simserver.Qwen3_32B),
+			Workload: fixtures.Builtin{Output: 128},
+			Load:     perftest.Closed{Concurrency: 8, Requests: 512},
+			Warmup:   perftest.Warmup{Requests: 8},
+		})
+		assert.SLOs(t, res, assert.TTFT(assert.P99).Below(time.Second))
+	}
+	_ = TestChat
+}
+
+// A target can be named in code; its secrets do not print.
+func ExampleTarget() {
+	target := perftest.Target{
+		URL:     "https://api.example.com/v1",
+		Model:   "some-model",
+		APIKey:  "sk-123",
+		Headers: perftest.Headers{"X-Team": "serving"},
+		Params:  map[string]any{"temperature": 0},
+	}
+	fmt.Println(target.APIKey, target.Headers)
+	// Output: [redacted] map[X-Team:[redacted]]
+}
+
+// A stored result can be held against other objectives without sending
+// anything.
+func ExampleReadResult() {
+	res, err := perftest.ReadResult("testdata/stored")
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, v := range res.Judge(
+		perftest.SLO{Metric: perftest.TTFT, Stat: "p90", Op: perftest.Below, Limit: 0.25},
+		perftest.SLO{Metric: perftest.TTFT, Stat: "p90", Op: perftest.Below, Limit: 0.15},
+	) {
+		fmt.Println(v.Outcome, v.SLO, "-", v.Reason)
+	}
+	// Output:
+	// PASS TTFT p90 < 250ms - 0 of 10 over, 1 allowed
+	// FAIL TTFT p90 < 150ms - 10 of 10 over, 1 allowed
+}
