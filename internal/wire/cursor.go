@@ -28,6 +28,7 @@ type cursor struct {
 	i     int
 	depth int
 	bad   bool
+	badAt int // where the mistake was
 }
 
 var errNotJSON = errors.New("not a JSON object")
@@ -37,20 +38,32 @@ func (c *cursor) err() error {
 	if !c.bad && c.peek() == 0 && c.i >= len(c.b) {
 		return nil
 	}
-	return fmt.Errorf("bad JSON at byte %d of %d", c.i, len(c.b))
+	if !c.bad {
+		c.badAt = c.i
+	}
+	return fmt.Errorf("bad JSON at byte %d of %d", c.badAt, len(c.b))
 }
 
+// fail notes a mistake and goes to the end, where nothing is found any more.
 func (c *cursor) fail() bool {
-	c.bad = true
+	if !c.bad {
+		c.bad, c.badAt, c.i = true, c.i, len(c.b)
+	}
 	return false
 }
 
 // peek skips white space and gives the first byte of what follows, 0 at the
 // end or after a mistake.
 func (c *cursor) peek() byte {
-	if c.bad {
-		return 0
+	if c.i < len(c.b) {
+		if b := c.b[c.i]; b > ' ' {
+			return b
+		}
 	}
+	return c.space()
+}
+
+func (c *cursor) space() byte {
 	for ; c.i < len(c.b); c.i++ {
 		switch b := c.b[c.i]; b {
 		case ' ', '\t', '\n', '\r':
@@ -234,7 +247,7 @@ func (c *cursor) value() []byte {
 }
 
 func (c *cursor) word(w string) {
-	if n := c.i + len(w); !c.bad && n <= len(c.b) && string(c.b[c.i:n]) == w {
+	if n := c.i + len(w); n <= len(c.b) && string(c.b[c.i:n]) == w {
 		c.i = n
 		return
 	}

@@ -61,6 +61,8 @@ var streams = map[Dialect][]step{
 		{"response.completed", `{"type":"response.completed","response":{"status":"completed","output":[{"type":"message","content":[{"type":"output_text","text":"Hi"}]}],"error":null,"usage":{"input_tokens":37,"input_tokens_details":{"cached_tokens":5},"output_tokens":11,"output_tokens_details":{"reasoning_tokens":7}}}}`,
 			with(Event{End: true, Finish: "completed"}, usage(37, 11, 5, 7))},
 		{"response.incomplete", `{"type":"response.incomplete","response":{"status":"incomplete","incomplete_details":{"reason":"max_output_tokens"}}}`, Event{End: true, Finish: "max_output_tokens"}},
+		{"response.completed", `{"type":"response.completed","response":{"id":"r"}}`, Event{End: true}},
+		{"response.completed", `{"type":"response.completed","response":{"error":{"message":"no"}}}`, Event{Failed: true, Error: "no"}},
 		{"response.failed", `{"type":"response.failed","response":{"status":"failed","error":{"code":"server_error","message":"The model failed."}}}`, Event{Failed: true, Error: "The model failed."}},
 		{"error", `{"type":"error","code":"ERR","message":"Something went wrong","param":null}`, Event{Failed: true, Error: "Something went wrong"}},
 		{"", `{"object":"response","status":"completed","error":null,"output":[{"type":"reasoning","summary":[{"type":"summary_text","text":"Hm"}]},{"type":"message","content":[{"type":"output_text","text":"Hi"}]}],"usage":{"input_tokens":1,"output_tokens":2}}`,

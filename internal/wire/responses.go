@@ -90,8 +90,9 @@ func (responses) Decode(name, data []byte, e *Event) error {
 			c.skip()
 		}
 	}
+	e.End = ends(kind) && !failed // also without a status
 	if failed {
-		e.End, e.Finish = false, ""
+		e.Finish = ""
 	}
 	e.put(out, 0)
 	return c.close(failed, e)

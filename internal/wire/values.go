@@ -26,7 +26,7 @@ func (c *cursor) number() []byte {
 		ok = ok && n > i
 		i = n
 	}
-	if c.bad || !ok {
+	if !ok {
 		c.fail()
 		return nil
 	}
