@@ -79,12 +79,10 @@ const (
 
 // Client makes slots that send to one endpoint. It is safe for concurrent use.
 type Client struct {
-	cfg        Config
-	url        *url.URL
-	host       string // of the Host header
-	postHeader http.Header
-	getHeader  http.Header
-	redact     *redactor
+	cfg       Config
+	post      *http.Request // the request, but for its body
+	getHeader http.Header
+	redact    *redactor
 
 	mu     sync.Mutex
 	slots  []*Slot
@@ -106,27 +104,28 @@ func New(cfg Config) (*Client, error) {
 		"BetweenTokens": cfg.Timeouts.BetweenTokens, "Total": cfg.Timeouts.Total,
 	} {
 		if d <= 0 {
-			return nil, fmt.Errorf("Timeouts.%s is %v: want more than 0", name, d)
+			return nil, fmt.Errorf("%s is %v: want more than 0", "Timeouts."+name, d)
 		}
 	}
 	if cfg.Dialect == nil {
-		return nil, errors.New("Dialect is nil")
+		return nil, errors.New("no Dialect is given")
 	}
 	if cfg.Epoch.IsZero() {
-		return nil, errors.New("Epoch is zero: want the time from which stamps count")
+		return nil, errors.New("no Epoch is given: want the time from which stamps count")
 	}
 	if cfg.Dial == nil {
 		cfg.Dial = new(net.Dialer).DialContext
 	}
-	c := &Client{cfg: cfg, url: u, host: u.Host}
+	c := &Client{cfg: cfg}
 	header := make(http.Header)
 	for name, values := range cfg.Header {
 		for _, v := range values {
 			header.Add(name, v)
 		}
 	}
-	if host := header.Get("Host"); host != "" {
-		c.host = host // net/http leaves the header of that name out
+	host := u.Host
+	if h := header.Get("Host"); h != "" {
+		host = h // net/http leaves the header of that name out
 	}
 	secrets := cfg.Secrets
 	if user := u.User; user != nil {
@@ -151,11 +150,12 @@ func New(cfg Config) (*Client, error) {
 	}
 	c.redact = newRedactor(secrets)
 	setDefault(header, "User-Agent", "slogate")
-	c.postHeader, c.getHeader = header.Clone(), header
-	setDefault(c.postHeader, "Content-Type", "application/json")
-	setDefault(c.postHeader, "Accept", accept(cfg.Dialect.Framing()))
+	c.getHeader = header.Clone()
 	c.getHeader.Del("Content-Type")
 	c.getHeader.Set("Accept", "application/json")
+	setDefault(header, "Content-Type", "application/json")
+	setDefault(header, "Accept", accept(cfg.Dialect.Framing()))
+	c.post = newRequest(http.MethodPost, u, host, header)
 	return c, nil
 }
 
@@ -205,6 +205,14 @@ func (c *Client) transport() *http.Transport {
 }
 
 func (c *Client) now() int64 { return int64(time.Since(c.cfg.Epoch)) }
+
+// newRequest makes a request that is only copied, never changed.
+func newRequest(method string, u *url.URL, host string, h http.Header) *http.Request {
+	return &http.Request{
+		Method: method, URL: u, Host: host, Header: h,
+		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
+	}
+}
 
 func accept(f wire.Framing) string {
 	switch f {

@@ -30,8 +30,8 @@ func TestNewNamesWhatIsWrong(t *testing.T) {
 		"first token":       {func(c *Config) { c.Timeouts.FirstToken = -1 }, "Timeouts.FirstToken is -1ns"},
 		"between":           {func(c *Config) { c.Timeouts.BetweenTokens = 0 }, "Timeouts.BetweenTokens is 0s"},
 		"total":             {func(c *Config) { c.Timeouts.Total = 0 }, "Timeouts.Total is 0s"},
-		"dialect":           {func(c *Config) { c.Dialect = nil }, "Dialect is nil"},
-		"epoch":             {func(c *Config) { c.Epoch = time.Time{} }, "Epoch is zero"},
+		"dialect":           {func(c *Config) { c.Dialect = nil }, "no Dialect"},
+		"epoch":             {func(c *Config) { c.Epoch = time.Time{} }, "no Epoch"},
 		"header name":       {func(c *Config) { c.Header = http.Header{"X Y": {"1"}} }, `header name "X Y"`},
 		"header value":      {func(c *Config) { c.Header = http.Header{"X": {"hunter22\r\nY: 1"}} }, `value of header "X"`},
 		"proxy with secret": {func(c *Config) { c.Proxy = badProxy }, "the proxy for the URL cannot be used"},
@@ -47,7 +47,7 @@ func TestNewNamesWhatIsWrong(t *testing.T) {
 }
 
 func badProxy(*http.Request) (*url.URL, error) {
-	return url.Parse("http://u:hunter22@h ost/")
+	return url.Parse(strings.Clone("http://u:hunter22@h ost/")) // as the environment may hold it
 }
 
 func TestWhatIsSent(t *testing.T) {

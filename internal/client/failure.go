@@ -2,6 +2,7 @@ package client
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
@@ -71,13 +72,21 @@ func (s *Slot) unsent(ctx context.Context, err error) {
 	now := s.c.now()
 	switch {
 	case s.conn == nil:
-		s.fail(record.ClassConnect, now, err.Error())
+		s.fail(record.ClassConnect, now, unconnected(err))
 		s.rec.Phase = record.PhaseConnect // also when an attempt before had a connection
 	case s.firstByte.Load() && !lost(err) && s.conn.ended.Load() == 0:
 		s.fail(record.ClassMalformed, now, "the answer is no HTTP: "+err.Error())
 	default:
 		s.fail(record.ClassReset, now, "the connection was closed before an answer: "+err.Error())
 	}
+}
+
+// unconnected puts the one riddle among the causes into words.
+func unconnected(err error) string {
+	if e, ok := errors.AsType[tls.RecordHeaderError](err); ok && string(e.RecordHeader[:]) == "HTTP/" {
+		return "the server speaks http, not https: " + err.Error()
+	}
+	return err.Error()
 }
 
 // lost reports whether err is the end of a connection, and not what came over
@@ -153,15 +162,17 @@ func (s *Slot) noStream(ctx context.Context, resp *http.Response) {
 	}
 }
 
-// broken judges a body of which a read failed.
+// broken judges a body that could not be read on: since reading failed, or
+// since what came cannot be taken apart.
 func (s *Slot) broken(ctx context.Context, err error) {
-	at := s.c.now()
-	switch raw := s.stream.body.err; {
-	case raw == nil: // what came cannot be read
-		s.fail(record.ClassMalformed, s.arrival(), err.Error())
-	case s.stopped(ctx):
-	case raw == io.EOF && err == io.ErrUnexpectedEOF, lost(raw) && raw != io.EOF:
-		s.fail(record.ClassTruncated, at, fmt.Sprintf("the connection broke after %d events: %v", s.rec.DataEvents, err))
+	raw := s.stream.body.err
+	// A decompressor tells of any end that comes too early in its own way.
+	early := raw == io.EOF && err == io.ErrUnexpectedEOF
+	failed := early || raw != nil && errors.Is(err, raw)
+	switch {
+	case failed && s.stopped(ctx):
+	case failed && (early || lost(raw)):
+		s.fail(record.ClassTruncated, s.c.now(), fmt.Sprintf("the connection broke after %d events: %v", s.rec.DataEvents, err))
 	default:
 		s.fail(record.ClassMalformed, s.arrival(), err.Error())
 	}

@@ -26,11 +26,7 @@ func (c *Client) Get(ctx context.Context, target string) (status int, body []byt
 	t := c.transport()
 	t.DisableKeepAlives = true
 	defer t.CloseIdleConnections()
-	req := (&http.Request{
-		Method: http.MethodGet, URL: u, Host: u.Host,
-		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
-		Header: c.getHeader,
-	}).WithContext(ctx)
+	req := newRequest(http.MethodGet, u, u.Host, c.getHeader).WithContext(ctx)
 	resp, err := t.RoundTrip(req)
 	if err != nil {
 		return 0, nil, c.safe(err)

@@ -142,17 +142,20 @@ var certificates = func() func(t *testing.T) (server, client *tls.Config) {
 type pipes struct {
 	handle func(p *peer)
 	conns  atomic.Int64
+	all    sync.WaitGroup
 }
 
 func (n *pipes) dial(context.Context, string, string) (net.Conn, error) {
 	ours, theirs := net.Pipe()
 	c := int(n.conns.Add(1))
-	go func() {
+	n.all.Go(func() {
 		defer theirs.Close()
 		n.handle(&peer{Conn: theirs, r: bufio.NewReader(theirs), n: c})
-	}()
+	})
 	return ours, nil
 }
+
+var epoch = time.Now()
 
 var patient = Timeouts{Connect: 30 * time.Second, FirstToken: 30 * time.Second, BetweenTokens: 30 * time.Second, Total: time.Minute}
 

@@ -47,7 +47,7 @@ type Slot struct {
 
 // NewSlot makes a slot: one of a closed loop, or a worker of an open one.
 func (c *Client) NewSlot() *Slot {
-	s := &Slot{c: c, transport: c.transport()}
+	s := &Slot{c: c, transport: c.transport(), handshake: handshake{dur: record.Absent}}
 	s.drains.group = &c.drains
 	s.watch.limits = c.cfg.Timeouts
 	s.watch.now = c.now
@@ -132,13 +132,9 @@ func (s *Slot) attempt(ctx context.Context, body []byte) (*http.Response, error)
 	s.conn, s.old = nil, false
 	s.rec.Connected, s.rec.Reused = record.Absent, false
 	s.firstByte.Store(false)
-	req := (&http.Request{
-		Method: http.MethodPost, URL: s.c.url, Host: s.c.host,
-		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
-		Header:        s.c.postHeader,
-		Body:          io.NopCloser(bytes.NewReader(body)),
-		ContentLength: int64(len(body)),
-	}).WithContext(ctx)
+	req := s.c.post.WithContext(ctx) // a copy
+	req.Body = io.NopCloser(bytes.NewReader(body))
+	req.ContentLength = int64(len(body))
 	return s.transport.RoundTrip(req)
 }
 

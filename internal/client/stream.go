@@ -19,7 +19,6 @@ type stream struct {
 
 	event     wire.Event
 	reads     int64 // socket reads when the event before was complete
-	choices   bool  // an event had choices
 	finished  bool  // an event had a finish reason
 	usage     tally
 	lastUsage int64 // output tokens that the usage before told
@@ -29,7 +28,7 @@ type stream struct {
 // read takes the events of an answer up to its end.
 func (s *Slot) read(ctx context.Context, resp *http.Response, call Call) {
 	st := &s.stream
-	st.reads, st.choices, st.finished = 0, false, false
+	st.reads, st.finished = 0, false
 	st.usage = newTally(call.N)
 	st.lastUsage, st.allUsage = 0, call.N <= 1
 	if err := st.body.reset(resp); err != nil {
@@ -72,7 +71,6 @@ func (s *Slot) take(e *sse.Event, call Call) (last bool) {
 		rec.FirstEvent = e.At
 	}
 	s.output(e.At, kind)
-	st.choices = st.choices || ev.Choices
 	if ev.Finish != "" {
 		st.finished = true
 		rec.FinishReason = s.c.redact.clean(ev.Finish, maxFinish)
@@ -173,7 +171,7 @@ func (s *Slot) succeed(at int64, call Call) {
 	st.usage.fill(rec)
 	asked := int64(rec.AskedTokens) * int64(max(1, call.N))
 	switch {
-	case rec.TokenEvents == 0 && !(st.whole && st.choices):
+	case rec.TokenEvents == 0:
 		s.fail(record.ClassEmpty, at, "the answer ended without any output"+because(rec))
 	case s.c.cfg.ShortIsFailure && call.IgnoreEOS && rec.OutputTokens >= 0 && rec.OutputTokens < asked:
 		s.fail(record.ClassShort, at, short(rec.OutputTokens, asked)+because(rec))

@@ -19,7 +19,7 @@ type tally struct {
 	many bool       // several choices were asked for
 }
 
-var unknown = wire.Usage{Input: record.Absent, Output: record.Absent, Cached: record.Absent, Reasoning: record.Absent}
+var unknown = wire.Usage{Input: record.Absent, Output: record.Absent, Cached: record.Absent, Reasoning: record.Absent, Audio: record.Absent}
 
 func newTally(choices int) tally { return tally{last: unknown, sum: unknown, many: choices > 1} }
 
