@@ -55,6 +55,7 @@ var columns = [...]column{
 	{"last_token_s", func(r *Record) any { return (*seconds)(&r.LastToken) }},
 	{"usage_s", func(r *Record) any { return (*seconds)(&r.UsageAt) }},
 	{"done_s", func(r *Record) any { return (*seconds)(&r.Done) }},
+	{"body_end_s", func(r *Record) any { return (*seconds)(&r.BodyEnd) }},
 
 	{"dns_s", func(r *Record) any { return (*seconds)(&r.DNS) }},
 	{"dial_s", func(r *Record) any { return (*seconds)(&r.Dial) }},

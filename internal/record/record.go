@@ -82,6 +82,7 @@ type Record struct {
 	LastToken   int64 // last token event
 	UsageAt     int64 // the event that carried usage
 	Done        int64 // end of the answer, or the moment it failed
+	BodyEnd     int64 // end of the body, which a server may hold back after the answer's end mark
 
 	DNS, Dial, TLS int64 // parts of Connected - Sent, each Absent when it did not happen
 	Reused         bool  // the connection had carried a request before
@@ -122,7 +123,7 @@ func (r *Record) Reset() {
 	*r = Record{
 		Scheduled: Absent, Sent: Absent, Connected: Absent, Headers: Absent,
 		FirstEvent: Absent, FirstToken: Absent, SecondToken: Absent, FirstAnswer: Absent,
-		LastToken: Absent, UsageAt: Absent, Done: Absent,
+		LastToken: Absent, UsageAt: Absent, Done: Absent, BodyEnd: Absent,
 		DNS: Absent, Dial: Absent, TLS: Absent,
 		InputTokens: Absent, OutputTokens: Absent, CachedTokens: Absent, ReasoningTokens: Absent,
 		InputSource: SourceNone, OutputSource: SourceNone,
