@@ -50,9 +50,10 @@ func total(all []seen) (s sum) {
 	return s
 }
 
-// handWorked are sums counted in the files by hand (and by grep), not by this
-// package. Events are "data:" lines or lines of NDJSON.
-var handWorked = map[string]sum{
+// counted are sums taken from the files without this package: by a script of
+// its own over the streams (Python's json, split at blank lines), by reading
+// the answers in one piece. Events are "data:" lines or lines of NDJSON.
+var counted = map[string]sum{
 	// Role, 24 words, finish, usage, [DONE]; "prompt_tokens_details":{"cached_tokens":0}.
 	"llamacpp-chat-stream-usage": {28, 24, 0, 0, "length", 15, 24, 0, 1, true, ""},
 	// Four words, each with one entry in logprobs.content.
@@ -94,23 +95,23 @@ var handWorked = map[string]sum{
 }
 
 // TestCaptures replays each capture in its own reads, in single bytes and in
-// one block: the events are the same, and they are those counted by hand.
+// one block: the events are the same, and they are those counted before.
 func TestCaptures(t *testing.T) {
-	counted := 0
+	done := 0
 	for _, c := range captures(t, "testdata/streams") {
 		t.Run(c.name, func(t *testing.T) {
 			if c.dialect == nil {
-				require.NotContains(t, handWorked, c.name)
+				require.NotContains(t, counted, c.name)
 				return
 			}
 			all := threeCuts(t, c)
-			want, ok := handWorked[c.name]
+			want, ok := counted[c.name]
 			require.True(t, ok)
-			counted++
+			done++
 			require.Empty(t, cmp.Diff(want, total(all), cmp.AllowUnexported(sum{})), "(-want +got)")
 		})
 	}
-	require.Len(t, handWorked, counted)
+	require.Len(t, counted, done)
 }
 
 // TestAllCaptures replays those of a folder that is not part of the project.
