@@ -73,7 +73,7 @@ func found(r *record.Record) string {
 }
 
 // TestCaptures replays responses of real servers over loopback: with the
-// read boundaries they came with, cut into single bytes, and in one block.
+// read boundaries they came with, cut into single bytes (a large one into 5,000 pieces), and in one block.
 func TestCaptures(t *testing.T) {
 	for _, dir := range []string{"testdata/streams", "../../../shared/streams"} {
 		t.Run(filepath.Base(filepath.Dir(dir)), func(t *testing.T) {
@@ -99,7 +99,7 @@ func (c capture) check(t *testing.T, want string) {
 	require.Equal(t, want, found(block), block.Message)
 	for how, pieces := range map[string][]string{
 		"as it came":   c.reads,
-		"single bytes": cutAll(c.bytes, 1+len(c.bytes)/20_000),
+		"single bytes": cutAll(c.bytes, 1+len(c.bytes)/5_000),
 	} {
 		if diff := cmp.Diff(timeless(block), timeless(c.replay(t, pieces))); diff != "" {
 			t.Errorf("%s (-in one block +%s)\n%s", how, how, diff)
@@ -133,6 +133,7 @@ func timeless(r *record.Record) record.Record {
 			*at = 0
 		}
 	}
+	x.BodyEnd = 0 // also whether it is known depends on the reads
 	x.Coalesced = 0
 	x.Events = nil
 	for _, e := range r.Events {

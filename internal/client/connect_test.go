@@ -3,6 +3,7 @@ package client
 import (
 	"context"
 	"encoding/base64"
+	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -91,8 +92,11 @@ func TestProxies(t *testing.T) {
 			if err != nil {
 				return
 			}
-			w.WriteHeader(200)
-			down, _, _ := w.(http.Hijacker).Hijack()
+			down, _, err := w.(http.Hijacker).Hijack()
+			if err != nil {
+				return
+			}
+			io.WriteString(down, "HTTP/1.1 200 OK\r\n\r\n")
 			relay(up, down)
 		}))
 		u, _ := url.Parse(proxy.URL)

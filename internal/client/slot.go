@@ -77,8 +77,9 @@ func (c *Client) NewSlot() *Slot {
 // Do sends call and writes into rec what happened. The caller has reset rec
 // and set what the plan knows of the request; Do sets all else. It returns
 // when the answer's end mark is there or the request has failed, and reads
-// what may be left of the body beside the next request. A request that fails
-// is no error of Do's: rec.Class says so.
+// what may be left of the body beside the next request; rec.BodyEnd is set only
+// if the body's end came with the answer's. A request that fails is no error of
+// Do's: rec.Class says so.
 //
 // A request that fails on a connection that was there before, ahead of any
 // byte of an answer, is sent once more on a fresh one and counted in
@@ -111,6 +112,9 @@ func (s *Slot) Do(ctx context.Context, call Call, rec *record.Record) {
 		s.refused(parent, resp)
 	}
 	s.watch.stop()
+	if s.stream.body.err == io.EOF {
+		rec.BodyEnd = s.end(resp) // else it comes when the record is out of hand
+	}
 	s.drains.add(resp.Body, s.stream.body.err, cancel)
 }
 

@@ -87,7 +87,7 @@ func TestWorkedExample(t *testing.T) {
 				Sent:        rec.Sent, Connected: rec.Sent, Headers: rec.Sent,
 				FirstEvent: rec.Sent + 50*ms, FirstToken: rec.Sent + 200*ms, SecondToken: rec.Sent + 220*ms,
 				FirstAnswer: rec.Sent + 400*ms, LastToken: rec.Sent + 1000*ms,
-				UsageAt: rec.Sent + 1015*ms, Done: rec.Sent + 1015*ms,
+				UsageAt: rec.Sent + 1015*ms, Done: rec.Sent + 1015*ms, BodyEnd: record.Absent,
 				DNS: record.Absent, Dial: 0, TLS: record.Absent,
 				Status: 200, FinishReason: "stop",
 				InputTokens: 100, OutputTokens: 41, CachedTokens: record.Absent, ReasoningTokens: record.Absent,
@@ -327,5 +327,6 @@ func TestPhasesHaveTheirOwnStamps(t *testing.T) {
 		got := fmt.Sprint(rec.Sent/ms, rec.Dial/ms, rec.Connected/ms, rec.Headers/ms, rec.FirstEvent/ms, rec.FirstToken/ms, rec.SecondToken/ms, rec.LastToken/ms, rec.MaxGap/ms, rec.Done/ms)
 		// Without an end mark the answer is done when the body is.
 		require.Equal(t, "1000 7 1007 21007 26007 26007 26037 26097 60 26207", got)
+		require.Equal(t, rec.Done, rec.BodyEnd)
 	})
 }
