@@ -6,37 +6,150 @@ import (
 	"time"
 )
 
-// Closed runs a closed loop: each slot has one request in flight, and its end
-// starts the next at once. There is no start after p.Requests of them, after
-// p.Duration, after a Send that returned false, and after the end of ctx; then
-// requests in flight are waited for. When ctx ends they have the grace to do
-// so and are then cancelled. Closed returns when every Send has.
-//
-// Moments count from epoch, which several runs may share. A plan without any
-// slot is a mistake of the caller's, and panics.
-func Closed(ctx context.Context, epoch time.Time, p Plan, grace time.Duration, send Send) Report {
-	if p.Concurrency < 1 {
+// ClosedLoop is a load of slots, each of which has one request in flight: the
+// end of one starts the next at once, or after a time to think. There is no start
+// after the Options' Requests or Duration or the end of the Profile, after a Do
+// that returned false, and after the end of the context. Requests in flight are
+// then waited for, within the Options' Grace and Drain.
+type ClosedLoop struct {
+	Options
+	// Concurrency is the number of slots, those of all shards together.
+	Concurrency int
+	// RampUp says how they start.
+	RampUp RampUp
+	// Profile is the concurrency over time, in the place of Concurrency and
+	// RampUp when it is not nil. Slots start on time; a slot that is no longer
+	// wanted finishes its request. Slot k sends while the profile, rounded to
+	// a whole number, is k+1 or more.
+	Profile Profile
+	// Think is the time between the end of an answer and the slot's next
+	// request, which is scheduled for the end of it.
+	Think Think
+}
+
+// Slots is the number of slots that this shard has at most.
+func (c ClosedLoop) Slots() int { return len(c.spans()) }
+
+// spans are those of the shard's slots.
+func (c ClosedLoop) spans() [][]span {
+	var all [][]span
+	if c.Profile != nil {
+		all = profileSpans(c.Profile)
+	} else {
+		all = c.RampUp.spans(max(c.Concurrency, 0))
+	}
+	mine := all[:0]
+	for k, spans := range all {
+		if c.Shard.takes(k) {
+			mine = append(mine, spans)
+		}
+	}
+	return mine
+}
+
+// Run sends the load, and returns when every Do has. Moments count from epoch,
+// which several runs may share. A plan without any slot is a mistake of the
+// caller's, and panics.
+func (c ClosedLoop) Run(ctx context.Context, epoch time.Time, do Do) Report {
+	if c.Profile == nil && c.Concurrency < 1 {
 		panic("load: a closed loop needs a Concurrency of 1 or more")
 	}
-	r := begin(ctx, epoch, p, grace)
-	var slots sync.WaitGroup
-	for slot := range p.Concurrency {
-		slots.Go(func() { r.slot(slot, send) })
+	slots := c.spans()
+	if c.Profile != nil {
+		c.Duration = shorter(c.Duration, c.Profile.Length())
 	}
-	slots.Wait()
-	return r.end()
+	l := &closed{run: begin(ctx, epoch, c.Options), think: c.Think, gate: newGate(c.FirstTokens)}
+	l.alarm = newAlarm(l.run)
+	l.asked = func(window time.Duration) float64 { return asked(slots, window) }
+	if c.Duration > 0 {
+		l.watch.Go(l.time)
+	}
+	var running sync.WaitGroup
+	for k, spans := range slots {
+		running.Go(func() { l.slot(k, spans, do) })
+	}
+	running.Wait()
+	l.alarm.close()
+	return l.end()
+}
+
+// shorter is the shorter of two lengths, of which 0 is none.
+func shorter(a, b time.Duration) time.Duration {
+	if a <= 0 || b > 0 && b < a {
+		return b
+	}
+	return a
+}
+
+// closed is a closed loop that goes on.
+type closed struct {
+	*run
+	think Think
+	gate  gate
+	alarm *alarm
+}
+
+// time says when the plan's duration has passed: there may be no slot that is
+// free then.
+func (l *closed) time() {
+	if l.pass(l.Duration) {
+		l.over(l.report.Start + int64(l.Duration))
+	}
 }
 
 // slot sends one request after the other. Between them there is nothing but a
 // look at the clock and at the plan.
-func (r *run) slot(slot int, send Send) {
-	started, last := 0, Never
-	for free := r.report.Start; r.claim(free); free = r.now() {
-		if !send(r.hard, slot, free) {
-			r.drained()
-			break
-		}
-		started, last = started+1, free
+func (l *closed) slot(slot int, spans []span, do Do) {
+	t := &Turn{Slot: slot, last: Never}
+	if l.gate != nil {
+		t.permit = l.gate
 	}
-	r.add(started, last)
+	defer l.leave(t)
+	var thoughts *stream
+	if l.think.Exponential {
+		thoughts = newStream(l.Seed, forThinks)
+	}
+	wake := make(chan struct{}, 1)
+	start := l.report.Start
+	free, now := start, start
+	for k := 0; ; k++ {
+		due, left, ok := turn(spans, time.Duration(free-start))
+		if !ok {
+			return
+		}
+		spans = left
+		t.Scheduled = start + int64(due)
+		if !l.within(t.Scheduled) || t.Scheduled > now && !l.alarm.wait(t.Scheduled, wake) {
+			return
+		}
+		waited, ok := l.gate.enter(l.starts.Done())
+		if !ok {
+			return
+		}
+		t.first = false
+		if waited && !l.within(l.now()) {
+			t.FirstToken() // gives the place back
+			return
+		}
+		n, ok := l.claim()
+		t.Index = l.Shard.global(n)
+		if ok {
+			now, ok = l.call(do, t)
+		}
+		t.FirstToken() // if it never came
+		if !ok {
+			return
+		}
+		free = now + int64(l.think.after(thoughts, l.Shard.global(slot), k))
+	}
+}
+
+// Closed runs a closed loop without anything but its plan, as
+// [ClosedLoop.Run] does.
+func Closed(ctx context.Context, epoch time.Time, p Plan, grace time.Duration, send Send) Report {
+	c := ClosedLoop{
+		Options:     Options{Requests: p.Requests, Duration: p.Duration, Grace: grace},
+		Concurrency: p.Concurrency,
+	}
+	return c.Run(ctx, epoch, func(ctx context.Context, t *Turn) bool { return send(ctx, t.Slot, t.Scheduled) })
 }

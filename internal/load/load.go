@@ -1,5 +1,9 @@
 // Package load decides when requests start and when no more of them do. It
 // knows neither HTTP nor tests: it calls a function for each request.
+//
+// A [ClosedLoop] has slots, each of which starts its next request when the one
+// before has ended. An [OpenLoop] has a [Schedule], whose arrivals start at their
+// times whatever the server does.
 package load
 
 import (
@@ -8,7 +12,7 @@ import (
 	"time"
 )
 
-// Plan is what a load asks for.
+// Plan is what a plain closed loop asks for; see [Closed].
 type Plan struct {
 	// Concurrency is the number of slots, each with one request at a time; 1
 	// or more.
@@ -19,15 +23,8 @@ type Plan struct {
 	Duration time.Duration
 }
 
-// Send sends one request and returns when the next one of its slot may start,
-// which should be at the end of the answer. scheduled is when it should have
-// started, in nanoseconds after the epoch: the moment its slot became free. ctx
-// is for the request: it is cancelled, with [ErrGaveUp] as its cause, when
-// the run gives requests in flight up, and it stays alive after the run so that
-// what is done beside may end.
-//
-// It returns false, without having sent anything, when there are no more
-// requests to send; then no slot starts another one.
+// Send is the [Do] of a plain closed loop, with its turn's slot and Scheduled
+// time.
 type Send func(ctx context.Context, slot int, scheduled int64) bool
 
 // ErrGaveUp is the cause of the end of a request that was still in flight when
@@ -40,7 +37,7 @@ type Reason string
 // The reasons.
 const (
 	ReasonComplete  Reason = "complete"  // all requests of the plan were sent
-	ReasonDuration  Reason = "duration"  // the plan's duration has passed
+	ReasonDuration  Reason = "duration"  // the plan's duration, or its profile's, has passed
 	ReasonExhausted Reason = "exhausted" // there were no more requests to send
 	ReasonStopped   Reason = "stopped"   // the context was cancelled, or requests in flight were given up
 )
@@ -48,16 +45,43 @@ const (
 // Never is a moment that did not come.
 const Never int64 = -1
 
-// Report says how a load went. Moments are nanoseconds after the epoch, or
-// [Never].
+// Report says how a load went, in this process's shard of it. Moments are
+// nanoseconds after the epoch, or [Never].
 type Report struct {
-	Started   int    // requests that were sent
+	// Planned is the number of requests asked for; 0 when the plan has no
+	// such number.
+	Planned int
+	// Offered is how many fell due: Started + Dropped + Unsent.
+	Offered   int
+	Started   int // requests that were sent
+	Dropped   int // of an open loop whose bound was reached
+	Unsent    int // those that waited when the run ended, or found no request to send
+	Abandoned int // of those started, cancelled by [Cancel]
+	Drained   int // of those started, cancelled by [Drain]
+	Slots     int // slots that were used: the most requests in flight
+
 	Reason    Reason // why there were no more
-	Start     int64  // when the first slots became free
+	Start     int64  // when the first slots became free, and from which arrivals count
 	LastStart int64  // when the last request was scheduled
 	Stop      int64  // when the context was cancelled, if it was before End
 	End       int64  // when the last request had ended
 	// GaveUp says that requests were still in flight when the grace after
 	// Stop had passed, and were cancelled.
 	GaveUp bool
+
+	// Wake is how late the open loop's dispatcher came to arrivals: the fault
+	// of this machine alone.
+	Wake Lag
+	// Late is how late [Do] was called, after its Scheduled time: the wake-up,
+	// the hand-over to the slot, and any wait for a bound of the plan.
+	Late Lag
+
+	// Concurrency is the mean number of requests in flight from Start to the
+	// last actual start, and AskedConcurrency that of the slots a closed loop
+	// was to have (think time counts as theirs); 0 when all started at once.
+	Concurrency, AskedConcurrency float64
+	// Rate is that of the requests that were started, a second, from the first
+	// of them to the last, and AskedRate that of the arrivals of an open
+	// loop; 0 when there were fewer than two.
+	Rate, AskedRate float64
 }

@@ -2,6 +2,7 @@ package load
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -11,27 +12,46 @@ import (
 // there are to be no more, and gives up what is in flight after a stop. Who
 // drives it decides when each start is due.
 type run struct {
-	plan  Plan
+	Options
 	epoch time.Time
-	stop  context.Context // done: no more starts
+	limit int             // of the shard's requests; -1 means none
+	stop  context.Context // the caller's
 	hard  context.Context // of the requests
 	kill  context.CancelCauseFunc
+	// starts is done when there are to be no more starts, for any reason.
+	starts context.Context
+	halt   context.CancelFunc
 
 	claimed   atomic.Int64
 	exhausted atomic.Bool
+	abandoned atomic.Int64
+	cut       atomic.Int64 // requests that were in flight when the drain's time had passed
+	late      lags
+	asked     func(window time.Duration) float64 // concurrency asked for; nil where none is
 
-	watch  sync.WaitGroup
-	ended  chan struct{}
-	mu     sync.Mutex
-	report Report
+	watch sync.WaitGroup
+	ended chan struct{}
+
+	mu       sync.Mutex
+	finished int64 // when the plan was over
+	slots    []busy
+	report   Report
 }
 
 // begin starts the clock of a run and watches for its stop.
-func begin(ctx context.Context, epoch time.Time, p Plan, grace time.Duration) *run {
-	r := &run{plan: p, epoch: epoch, stop: ctx, ended: make(chan struct{})}
+func begin(ctx context.Context, epoch time.Time, o Options) *run {
+	r := &run{Options: o, epoch: epoch, limit: -1, stop: ctx, finished: Never, ended: make(chan struct{})}
+	if o.Requests > 0 {
+		r.limit = o.Shard.Of(o.Requests)
+	}
+	if r.Pacing == nil {
+		r.Pacing = TimerPacing
+	}
+	r.starts, r.halt = context.WithCancel(ctx)
 	r.hard, r.kill = context.WithCancelCause(context.WithoutCancel(ctx))
-	r.report = Report{Start: r.now(), LastStart: Never, Stop: Never}
-	r.watch.Go(func() { r.giveUp(grace) })
+	r.report = Report{Start: r.now(), LastStart: Never, Stop: Never, Planned: max(r.limit, 0)}
+	r.watch.Go(r.giveUp)
+	r.watch.Go(r.drain)
 	return r
 }
 
@@ -39,7 +59,7 @@ func begin(ctx context.Context, epoch time.Time, p Plan, grace time.Duration) *r
 func (r *run) now() int64 { return int64(time.Since(r.epoch)) }
 
 // giveUp cancels what is in flight when the grace after a stop has passed.
-func (r *run) giveUp(grace time.Duration) {
+func (r *run) giveUp() {
 	select {
 	case <-r.stop.Done():
 	case <-r.ended:
@@ -48,11 +68,7 @@ func (r *run) giveUp(grace time.Duration) {
 	r.mu.Lock()
 	r.report.Stop = r.now()
 	r.mu.Unlock()
-	left := time.NewTimer(grace)
-	defer left.Stop()
-	select {
-	case <-left.C:
-	case <-r.ended:
+	if !r.pass(r.Grace) {
 		return
 	}
 	r.mu.Lock()
@@ -61,55 +77,104 @@ func (r *run) giveUp(grace time.Duration) {
 	r.kill(ErrGaveUp)
 }
 
-// claim asks for a start at the given moment, and takes it from the plan's
-// number of requests.
-func (r *run) claim(at int64) bool {
-	if r.exhausted.Load() || r.stop.Err() != nil {
-		return false
+// drain cancels what is in flight when the plan is over and the time for it
+// has passed.
+func (r *run) drain() {
+	select {
+	case <-r.starts.Done():
+	case <-r.ended:
+		return
 	}
-	if r.plan.Duration > 0 && at-r.report.Start >= int64(r.plan.Duration) {
-		return false
-	}
-	return r.plan.Requests == 0 || r.claimed.Add(1) <= int64(r.plan.Requests)
-}
-
-// drained notes that a claimed start found no request to send. After a stop
-// that says nothing: who waited for the next request was only told to go.
-func (r *run) drained() {
-	if r.stop.Err() == nil {
-		r.exhausted.Store(true)
+	// After a stop the grace counts.
+	if r.Drain.Cancel && r.stop.Err() == nil && r.pass(r.Drain.After) {
+		r.kill(ErrDrained)
 	}
 }
 
-// add counts the starts of one slot.
-func (r *run) add(started int, last int64) {
+// pass waits, and says whether the run is still going on then.
+func (r *run) pass(d time.Duration) bool {
+	left := time.NewTimer(d)
+	defer left.Stop()
+	select {
+	case <-left.C:
+		return true
+	case <-r.ended:
+		return false
+	}
+}
+
+// over says that by the plan there are no more starts from a moment on.
+func (r *run) over(at int64) {
 	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.report.Started += started
-	r.report.LastStart = max(r.report.LastStart, last)
+	if r.finished == Never {
+		r.finished = at
+	}
+	r.mu.Unlock()
+	r.halt()
 }
 
-// end completes the report; all requests have ended.
-func (r *run) end() Report {
-	end := r.now()
-	close(r.ended)
-	r.watch.Wait()
-	out := r.report
-	out.End = end
-	if out.Stop == Never && r.stop.Err() != nil {
-		out.Stop = end // so late that nobody has looked
+// within says whether a start at a moment lies within the plan's duration.
+func (r *run) within(at int64) bool {
+	return r.Duration <= 0 || at-r.report.Start < int64(r.Duration)
+}
+
+// claim takes a start from the plan's number of requests.
+func (r *run) claim() (k int, ok bool) {
+	if r.exhausted.Load() || r.stop.Err() != nil {
+		return 0, false
 	}
-	switch p := r.plan; {
-	case out.GaveUp:
-		out.Reason = ReasonStopped
-	case p.Requests > 0 && out.Started == p.Requests:
-		out.Reason = ReasonComplete
-	case r.exhausted.Load():
-		out.Reason = ReasonExhausted
-	case out.Stop != Never && (p.Duration == 0 || out.Stop-out.Start < int64(p.Duration)):
-		out.Reason = ReasonStopped
-	default:
-		out.Reason = ReasonDuration
+	n := int(r.claimed.Add(1))
+	if r.limit >= 0 && n >= r.limit {
+		r.over(r.now())
 	}
-	return out
+	return n - 1, r.limit < 0 || n <= r.limit
+}
+
+// call sends one request, and gives the moment at which it ended. A request
+// that found nothing to send ends the run, unless the run was stopped: who
+// waited for the next request was then only told to go.
+func (r *run) call(do Do, t *Turn) (end int64, sent bool) {
+	begin := r.now()
+	ctx := r.hard
+	chosen := r.abandons(t.Index)
+	if chosen {
+		ctx = r.abandon()
+	}
+	if !do(ctx, t) {
+		if r.stop.Err() == nil && r.hard.Err() == nil {
+			r.exhausted.Store(true)
+			r.over(r.now())
+		}
+		return 0, false
+	}
+	end = r.now()
+	t.busy.add(begin, end)
+	t.last = max(t.last, t.Scheduled)
+	r.late.add(begin - t.Scheduled)
+	switch {
+	case chosen && errors.Is(context.Cause(ctx), ErrAbandoned):
+		r.abandoned.Add(1)
+	case r.hard.Err() != nil && errors.Is(context.Cause(r.hard), ErrDrained):
+		r.cut.Add(1)
+	}
+	return end, true
+}
+
+// abandons says whether the request with the index is one that Cancel chose.
+func (r *run) abandons(index int) bool {
+	return r.Cancel.Share > 0 && chosen(r.Seed, index, r.Cancel.Share)
+}
+
+// chosen draws for an index.
+func chosen(seed uint64, index int, share float64) bool {
+	key := mix(mix(seed) + forCancels)
+	return float64(mix(key^mix(uint64(index)))>>11)/(1<<53) < share
+}
+
+// abandon makes the context of a request that is to be cancelled. It outlives
+// a request that ends before, as the others do.
+func (r *run) abandon() context.Context {
+	ctx, cancel := context.WithCancelCause(r.hard)
+	time.AfterFunc(r.Cancel.After, func() { cancel(ErrAbandoned) })
+	return ctx
 }

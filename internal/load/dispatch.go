@@ -1,0 +1,201 @@
+package load
+
+import "sync"
+
+// dispatcher gives arrivals to slots. The lock is taken for a few instructions
+// at a start, at a first token that somebody waits for, and at an end.
+type dispatcher struct {
+	*run
+	bound  int
+	policy Policy
+	do     Do
+	wake   lags
+
+	// What only feed touches.
+	offered                   int
+	firstArrival, lastArrival int64
+
+	working sync.WaitGroup
+	mu      sync.Mutex
+	workers []*worker
+	idle    []*worker // the one that became free last is at the end
+	queue   []job     // of arrivals that wait
+	head    int       // of the queue
+	flying  int       // requests in flight
+	waiting int       // of them, those without a first token
+	dropped int
+	ending  bool          // there are no more arrivals
+	quiet   chan struct{} // closed when the last request has ended
+}
+
+// job is an arrival that is due.
+type job struct {
+	arrival Arrival
+	due     int64
+}
+
+// worker is a slot: a goroutine that sends one request at a time.
+type worker struct {
+	turn Turn
+	jobs chan job // holds one, so that who gives it does not wait
+}
+
+// offer starts an arrival, or lets it wait, or drops it.
+func (d *dispatcher) offer(a Arrival, due int64) {
+	if d.offered == 0 {
+		d.firstArrival = due
+	}
+	d.offered++
+	d.lastArrival = due
+	d.mu.Lock()
+	var w *worker
+	switch {
+	case d.queued() == 0 && d.admits():
+		w = d.take()
+	case d.policy == Drop && d.bound > 0 && d.flying+d.queued() >= d.bound:
+		d.dropped++
+	default:
+		d.queue = append(d.queue, job{a, due})
+	}
+	d.mu.Unlock()
+	if w != nil {
+		w.jobs <- job{a, due}
+	}
+}
+
+func (d *dispatcher) queued() int { return len(d.queue) - d.head }
+
+// admits says whether one more request may start.
+func (d *dispatcher) admits() bool {
+	if d.exhausted.Load() || d.stop.Err() != nil || d.hard.Err() != nil {
+		return false
+	}
+	return (d.bound <= 0 || d.flying < d.bound) && (d.FirstTokens <= 0 || d.waiting < d.FirstTokens)
+}
+
+// take counts a start, and gives a slot for it: the one that became free last,
+// whose connection is the most likely to be alive.
+func (d *dispatcher) take() *worker {
+	d.flying++
+	d.waiting++
+	if n := len(d.idle); n > 0 {
+		w := d.idle[n-1]
+		d.idle = d.idle[:n-1]
+		return w
+	}
+	w := &worker{jobs: make(chan job, 1)}
+	w.turn = Turn{Slot: len(d.workers), last: Never}
+	if d.FirstTokens > 0 {
+		w.turn.permit = d
+	}
+	d.workers = append(d.workers, w)
+	d.working.Go(func() { d.work(w) })
+	return w
+}
+
+// work sends what the worker is given, and what waits when it has ended.
+func (d *dispatcher) work(w *worker) {
+	defer d.leave(&w.turn)
+	for j := range w.jobs {
+		for more := true; more; {
+			t := &w.turn
+			t.Index, t.Item, t.Scheduled, t.first = j.arrival.Index, j.arrival.Item, j.due, false
+			_, sent := d.call(d.do, t)
+			t.Item = nil
+			j, more = d.free(w, sent)
+		}
+	}
+}
+
+// free counts the end of a request, and gives the slot the next one that waits.
+func (d *dispatcher) free(w *worker, sent bool) (job, bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.flying--
+	if !w.turn.first || d.FirstTokens <= 0 {
+		d.waiting--
+	}
+	if d.queued() > 0 && d.admits() {
+		d.flying++
+		d.waiting++
+		return d.shift(), true
+	}
+	d.idle = append(d.idle, w)
+	if d.exhausted.Load() {
+		d.discard()
+	}
+	if d.ending && d.flying == 0 && d.queued() == 0 {
+		close(d.quiet)
+	}
+	return job{}, false
+}
+
+// firstToken implements [permit]: the next one that waits may start.
+func (d *dispatcher) firstToken() {
+	d.mu.Lock()
+	d.waiting--
+	var w *worker
+	var j job
+	if d.queued() > 0 && d.admits() {
+		j = d.shift()
+		w = d.take()
+	}
+	d.mu.Unlock()
+	if w != nil {
+		w.jobs <- j
+	}
+}
+
+// shift takes the first of the queue.
+func (d *dispatcher) shift() job {
+	j := d.queue[d.head]
+	d.queue[d.head] = job{}
+	if d.head++; d.head == len(d.queue) {
+		d.queue, d.head = d.queue[:0], 0
+	} else if d.head > len(d.queue)/2 && d.head > 1024 {
+		// The part that is used up does not grow without end.
+		d.queue = d.queue[:copy(d.queue, d.queue[d.head:])]
+		d.head = 0
+	}
+	return j
+}
+
+// discard forgets those who wait.
+func (d *dispatcher) discard() {
+	d.queue, d.head = nil, 0
+}
+
+// finish waits for the end of what is in flight, and of what waits.
+func (d *dispatcher) finish() {
+	d.mu.Lock()
+	d.ending = true
+	if d.exhausted.Load() {
+		d.discard()
+	}
+	if d.flying == 0 && d.queued() == 0 {
+		close(d.quiet)
+	}
+	d.mu.Unlock()
+	select {
+	case <-d.quiet:
+	case <-d.stop.Done():
+		d.giveBack()
+	case <-d.hard.Done():
+		d.giveBack()
+	}
+	for _, w := range d.workers {
+		close(w.jobs)
+	}
+	d.working.Wait()
+}
+
+// giveBack forgets those who wait, and waits for what is in flight.
+func (d *dispatcher) giveBack() {
+	d.mu.Lock()
+	d.discard()
+	quiet := d.flying == 0
+	d.mu.Unlock()
+	if !quiet {
+		<-d.quiet
+	}
+}

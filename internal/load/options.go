@@ -1,0 +1,89 @@
+package load
+
+import (
+	"context"
+	"errors"
+	"time"
+)
+
+// Options are what loads of every kind have in common. The zero value runs
+// until its context ends, or its schedule.
+type Options struct {
+	// Requests after which no more start, those of all shards together; 0
+	// means no such end.
+	Requests int
+	// Duration after which no more start; 0 means no such end.
+	Duration time.Duration
+	// Drain says what becomes of requests in flight at that end.
+	Drain Drain
+	// Grace for requests in flight when the context has ended. Then they are
+	// cancelled, with [ErrGaveUp] as the cause.
+	Grace time.Duration
+	// Cancel abandons a share of the requests.
+	Cancel Cancel
+	// FirstTokens is the most requests that wait for their first token at
+	// any time; 0 means no limit. Whatever is due above it waits, and keeps
+	// its Scheduled time.
+	FirstTokens int
+	// Seed of what is random: who is abandoned, and think times.
+	Seed uint64
+	// Shard of the load that this process sends.
+	Shard Shard
+	// Pacing by which starts are waited for; nil means [TimerPacing].
+	Pacing Pacing
+}
+
+// Drain says what becomes of requests in flight, and of those that wait for a
+// slot, at the end of a load. The zero value waits for them.
+type Drain struct {
+	// Cancel gives them up, with [ErrDrained] as the cause.
+	Cancel bool
+	// After which time, which they have to end; 0 means at once.
+	After time.Duration
+}
+
+// Cancel abandons requests, as users do who close a page.
+type Cancel struct {
+	// Share of requests, 0 to 1. Whether request i is one of them is a
+	// function of the seed and i.
+	Share float64
+	// After which time from its start a request is cancelled, with
+	// [ErrAbandoned] as the cause.
+	After time.Duration
+}
+
+// Shard is part Index, from 0, of Count parts of a load that as many processes
+// send together: requests, and slots of a closed loop, with index = Index mod
+// Count. The zero value is the whole of it.
+type Shard struct{ Index, Count int }
+
+// count is the number of parts.
+func (s Shard) count() int { return max(s.Count, 1) }
+
+// takes says whether the shard has part i of the load.
+func (s Shard) takes(i int) bool { return i%s.count() == s.Index }
+
+// Of is how many of the first n parts of a load the shard has.
+func (s Shard) Of(n int) int { return max(0, n-s.Index+s.count()-1) / s.count() }
+
+// global is the position in the whole load of the k-th part of the shard.
+func (s Shard) global(k int) int { return k*s.count() + s.Index }
+
+// ErrDrained is the cause of the end of a request that was still in flight when
+// the load had ended, and the time of its [Drain] had passed.
+var ErrDrained = errors.New("the load has ended, and the time for requests in flight has passed")
+
+// ErrAbandoned is the cause of the end of a request that [Cancel] chose.
+var ErrAbandoned = errors.New("abandoned, as the load asks for a share of requests")
+
+// Do sends one request and returns when its slot is free for the next one,
+// which should be at the end of the answer. It stamps what it sends with
+// [Turn.Scheduled] and, when the first token has come, calls [Turn.FirstToken].
+//
+// ctx is for the request: it is cancelled with [ErrGaveUp], [ErrDrained] or
+// [ErrAbandoned] as its cause, and it stays alive after the run so that what
+// is done beside may end.
+//
+// It returns false, without having sent anything, when there are no more
+// requests to send; then no more start.
+type Do func(ctx context.Context, t *Turn) bool

@@ -1,0 +1,93 @@
+package load
+
+import "time"
+
+// Turn is one request's start. It belongs to its slot, which uses it again for
+// the next request: nothing of it may be kept when [Do] returns.
+type Turn struct {
+	// Slot that sends it, from 0. A slot has one request at a time.
+	Slot int
+	// Index is its position in the plan of the whole load, from 0. Those of a
+	// closed loop are in order of their starts within a shard.
+	Index int
+	// Scheduled is when it should have started, in nanoseconds after the
+	// epoch: its arrival, or when its slot became free (and had thought).
+	Scheduled int64
+	// Item is what is to be sent, where the schedule knows it.
+	Item any
+
+	permit permit // of those who wait for their first token; nil when they are not counted
+	first  bool   // the first token was told
+
+	busy busy
+	last int64 // latest Scheduled time of the slot
+}
+
+// permit counts those who wait for their first token.
+type permit interface{ firstToken() }
+
+// FirstToken says that the request's first token has come. Calls after the first
+// do nothing, and a request that ends without one needs none. It must be called
+// by the goroutine of [Do], and costs nothing when the load has no cap.
+func (t *Turn) FirstToken() {
+	if t.first {
+		return
+	}
+	t.first = true
+	if t.permit != nil {
+		t.permit.firstToken()
+	}
+}
+
+// gate is the permit of a closed loop: a place for each request that waits.
+type gate chan struct{}
+
+func newGate(places int) gate {
+	if places <= 0 {
+		return nil
+	}
+	return make(gate, places)
+}
+
+// enter waits for a place, in the order in which it was asked for. It gives
+// false when there are to be no more starts.
+func (g gate) enter(stop <-chan struct{}) (waited, ok bool) {
+	if g == nil {
+		return false, true
+	}
+	select {
+	case g <- struct{}{}:
+		return false, true
+	default:
+	}
+	select {
+	case g <- struct{}{}:
+		return true, true
+	case <-stop:
+		return true, false
+	}
+}
+
+func (g gate) firstToken() { <-g }
+
+// busy is how long a slot had a request in flight: all before the last one, and
+// that one's begin and end.
+type busy struct {
+	sum, begin, end int64
+	count           int
+	first           int64 // begin of the first one
+}
+
+func (b *busy) add(begin, end int64) {
+	if b.count == 0 {
+		b.first = begin
+	}
+	b.sum += b.end - b.begin
+	b.begin, b.end = begin, end
+	b.count++
+}
+
+// until is the time in flight before a moment after which no request began.
+func (b *busy) until(moment int64) time.Duration {
+	return time.Duration(b.sum + max(min(b.end, moment)-b.begin, 0))
+}
