@@ -52,7 +52,7 @@ func (a *alarm) nudge() {
 
 // ring wakes one after the other.
 func (a *alarm) ring() {
-	pacer := a.run.Pacing(a.run.epoch)
+	pacer := a.run.pacer(a.run.epoch)
 	defer pacer.Close()
 	for {
 		a.mu.Lock()

@@ -126,8 +126,11 @@ func (l *closed) slot(slot int, spans []span, do Do) {
 		if !ok {
 			return
 		}
-		t.first = false
-		if waited && !l.within(l.now()) {
+		t.first, t.Ready = false, t.Scheduled
+		if waited {
+			t.Ready = l.now()
+		}
+		if !l.within(t.Ready) {
 			t.FirstToken() // gives the place back
 			return
 		}

@@ -30,8 +30,8 @@ type dispatcher struct {
 
 // job is an arrival that is due.
 type job struct {
-	arrival Arrival
-	due     int64
+	arrival    Arrival
+	due, ready int64
 }
 
 // worker is a slot: a goroutine that sends one request at a time.
@@ -55,11 +55,11 @@ func (d *dispatcher) offer(a Arrival, due int64) {
 	case d.policy == Drop && d.bound > 0 && d.flying+d.queued() >= d.bound:
 		d.dropped++
 	default:
-		d.queue = append(d.queue, job{a, due})
+		d.queue = append(d.queue, job{a, due, due})
 	}
 	d.mu.Unlock()
 	if w != nil {
-		w.jobs <- job{a, due}
+		w.jobs <- job{a, due, due}
 	}
 }
 
@@ -99,7 +99,8 @@ func (d *dispatcher) work(w *worker) {
 	for j := range w.jobs {
 		for more := true; more; {
 			t := &w.turn
-			t.Index, t.Item, t.Scheduled, t.first = j.arrival.Index, j.arrival.Item, j.due, false
+			t.Index, t.Item, t.first = j.arrival.Index, j.arrival.Item, false
+			t.Scheduled, t.Ready = j.due, j.ready
 			_, sent := d.call(d.do, t)
 			t.Item = nil
 			j, more = d.free(w, sent)
@@ -146,9 +147,10 @@ func (d *dispatcher) firstToken() {
 	}
 }
 
-// shift takes the first of the queue.
+// shift takes the first of the queue, which may start now.
 func (d *dispatcher) shift() job {
 	j := d.queue[d.head]
+	j.ready = d.now()
 	d.queue[d.head] = job{}
 	if d.head++; d.head == len(d.queue) {
 		d.queue, d.head = d.queue[:0], 0

@@ -31,7 +31,7 @@ func (r *run) end() Report {
 	out.Abandoned, out.Drained = int(r.abandoned.Load()), int(r.cut.Load())
 	out.Offered = max(out.Offered, out.Started)
 	out.Unsent = out.Offered - out.Started - out.Dropped
-	out.Late = r.late.summary()
+	out.Late, out.Waited = r.late.summary(), r.waited.summary()
 	r.achieved(&out)
 	out.Reason = r.reason(out)
 	return out

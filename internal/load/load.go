@@ -72,9 +72,12 @@ type Report struct {
 	// Wake is how late the open loop's dispatcher came to arrivals: the fault
 	// of this machine alone.
 	Wake Lag
-	// Late is how late [Do] was called, after its Scheduled time: the wake-up,
-	// the hand-over to the slot, and any wait for a bound of the plan.
+	// Late is how late [Do] was called, after its turn was Ready: the wake-up
+	// and the hand-over to the slot, again this machine's fault alone.
 	Late Lag
+	// Waited is how long turns waited for a bound of the plan, from Scheduled
+	// to Ready; its Count is how many did.
+	Waited Lag
 
 	// Concurrency is the mean number of requests in flight from Start to the
 	// last actual start, and AskedConcurrency that of the slots a closed loop

@@ -37,14 +37,10 @@ type OpenLoop struct {
 // for a slot at the end of it start, unless the Options' Drain or a stop gives
 // them up.
 func (o OpenLoop) Run(ctx context.Context, epoch time.Time, do Do) Report {
-	pacing := o.Pacing
-	if pacing == nil {
-		pacing = TimerPacing
-	}
-	pacer := pacing(epoch)
-	defer pacer.Close()
+	pacer := o.pacer(epoch) // before the clock starts
 	d := &dispatcher{run: begin(ctx, epoch, o.Options), bound: o.InFlight, policy: o.Policy, do: do, quiet: make(chan struct{})}
 	d.feed(o.Schedule, pacer)
+	pacer.Close()
 	d.finish()
 	d.report.Offered, d.report.Dropped = d.offered, d.dropped
 	d.report.AskedRate = rate(d.offered, d.firstArrival, d.lastArrival)

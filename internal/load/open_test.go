@@ -184,7 +184,9 @@ func TestOpenQueuesAtTheBound(t *testing.T) {
 		}
 		require.Equal(t, 5, s.peak)
 		require.Equal(t, Lag{Count: 50}, got.Wake, "this machine was never late")
-		require.Equal(t, 1600*time.Millisecond, got.Late.Max, "that of 1.5 s started at 3.1 s")
+		require.Equal(t, Lag{Count: 50}, got.Late)
+		require.Equal(t, 19, got.Waited.Count, "those of 1.5 to 3.3 s")
+		require.Equal(t, 1600*time.Millisecond, got.Waited.Max, "that of 1.5 s started at 3.1 s")
 	})
 }
 
@@ -234,6 +236,29 @@ func TestOpenIsNeverReanchored(t *testing.T) {
 		require.Len(t, s.items, 30)
 		require.Contains(t, s.items, 17)
 	})
+}
+
+// Arrivals every 0.1 s that take 0.35 s: until the last of 50 starts at 4.9 s, 46
+// are in flight for all of it, and the others for 0.3, 0.2, 0.1 and 0 s.
+func TestOpenConcurrency(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &service{epoch: time.Now(), takes: always(350 * time.Millisecond)}
+		got := OpenLoop{Options: Options{Requests: 50}, Schedule: Arrivals(Constant{}, Level(10), 0)}.Run(t.Context(), s.epoch, s.do)
+		require.InDelta(t, (46*0.35+0.6)/4.9, got.Concurrency, 1e-9)
+		require.Zero(t, got.AskedConcurrency)
+		require.InDelta(t, 10, got.Rate, 1e-9)
+	})
+}
+
+// On a real clock nothing is early, and nothing lost.
+func TestOpenOnARealClock(t *testing.T) {
+	s := &service{epoch: time.Now(), takes: always(time.Millisecond)}
+	got := OpenLoop{Options: Options{Requests: 200}, Schedule: Arrivals(Poisson{}, Level(2000), 0), InFlight: 20}.Run(t.Context(), s.epoch, s.do)
+	require.Equal(t, 200, got.Started)
+	require.Empty(t, s.bad)
+	for _, x := range s.log {
+		require.GreaterOrEqual(t, x.sent, x.due)
+	}
 }
 
 // The end of a profile ends the load at its time.

@@ -10,7 +10,7 @@ import (
 // until its context ends, or its schedule.
 type Options struct {
 	// Requests after which no more start, those of all shards together; 0
-	// means no such end.
+	// means no such end. Arrivals that an open loop drops count as well.
 	Requests int
 	// Duration after which no more start; 0 means no such end.
 	Duration time.Duration
@@ -29,8 +29,16 @@ type Options struct {
 	Seed uint64
 	// Shard of the load that this process sends.
 	Shard Shard
-	// Pacing by which starts are waited for; nil means [TimerPacing].
+	// Pacing by which starts are waited for; nil means [PrecisePacing].
 	Pacing Pacing
+}
+
+// pacer is one for the goroutine that calls it.
+func (o Options) pacer(epoch time.Time) Pacer {
+	if o.Pacing == nil {
+		return PrecisePacing(epoch)
+	}
+	return o.Pacing(epoch)
 }
 
 // Drain says what becomes of requests in flight, and of those that wait for a

@@ -18,10 +18,13 @@ const (
 // PrecisePacing waits with a thread of its own that sleeps until shortly before
 // the moment, by an absolute clock_nanosleep, and spins for the rest. Its median
 // lag is below 0.001 ms, at the price of 0.05 ms of a core a wait (a twentieth
-// of a core at 1,000 a second). It must not be used in a testing/synctest bubble,
-// whose clock it does not know. Where the system has no such sleep it is
-// [TimerPacing].
+// of a core at 1,000 a second). Where the runtime's clock is not the kernel's, in
+// a testing/synctest bubble, and on other systems it is [TimerPacing].
 func PrecisePacing(epoch time.Time) Pacer {
+	var now unix.Timespec
+	if unix.ClockGettime(unix.CLOCK_REALTIME, &now) != nil || time.Since(time.Unix(now.Unix())).Abs() > time.Hour {
+		return TimerPacing(epoch)
+	}
 	runtime.LockOSThread()
 	p := &precisePacer{timerPacer: timerPacer{epoch: epoch}}
 	// The slack of a thread's wake-ups is 0.05 ms unless it asks for less.

@@ -10,21 +10,25 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestTimerPacerIsExact(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		epoch := time.Now()
-		p := TimerPacing(epoch)
-		defer p.Close()
-		for _, at := range []int64{1, 2, 1000, second, second, 3600 * second} {
-			require.True(t, p.Wait(at, nil))
-			require.Equal(t, at, int64(time.Since(epoch)))
-		}
-		time.Sleep(time.Hour) // late: nothing moves
-		require.True(t, p.Wait(5000*second, nil))
-		require.Equal(t, 7200*second, int64(time.Since(epoch)))
-		require.True(t, p.Wait(7201*second, nil))
-		require.Equal(t, 7201*second, int64(time.Since(epoch)))
-	})
+func TestPacersAreExactInBubbles(t *testing.T) {
+	for _, pacing := range []Pacing{TimerPacing, PrecisePacing} {
+		synctest.Test(t, func(t *testing.T) { requireExact(t, pacing) })
+	}
+}
+
+func requireExact(t *testing.T, pacing Pacing) {
+	epoch := time.Now()
+	p := pacing(epoch)
+	defer p.Close()
+	for _, at := range []int64{1, 2, 1000, second, second, 3600 * second} {
+		require.True(t, p.Wait(at, nil))
+		require.Equal(t, at, int64(time.Since(epoch)))
+	}
+	time.Sleep(time.Hour) // late: nothing moves
+	require.True(t, p.Wait(5000*second, nil))
+	require.Equal(t, 7200*second, int64(time.Since(epoch)))
+	require.True(t, p.Wait(7201*second, nil))
+	require.Equal(t, 7201*second, int64(time.Since(epoch)))
 }
 
 func TestTimerPacerStops(t *testing.T) {

@@ -6,7 +6,8 @@ import "time"
 type Replay struct {
 	// Read gives the next request of the trace: its time, counted from
 	// wherever the trace counts, and what is to be sent, for [Turn.Item].
-	// It gives false at the end. A time before the one of the request ahead of
+	// It gives false at the end, and when the run is stopped while it waits. A
+	// time before the one of the request ahead of
 	// it counts as that one.
 	Read func() (offset time.Duration, item any, ok bool)
 	// Speed at which the trace is replayed: 2 is twice as fast. 0 means 1.

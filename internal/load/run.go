@@ -27,6 +27,7 @@ type run struct {
 	abandoned atomic.Int64
 	cut       atomic.Int64 // requests that were in flight when the drain's time had passed
 	late      lags
+	waited    lags
 	asked     func(window time.Duration) float64 // concurrency asked for; nil where none is
 
 	watch sync.WaitGroup
@@ -43,9 +44,6 @@ func begin(ctx context.Context, epoch time.Time, o Options) *run {
 	r := &run{Options: o, epoch: epoch, limit: -1, stop: ctx, finished: Never, ended: make(chan struct{})}
 	if o.Requests > 0 {
 		r.limit = o.Shard.Of(o.Requests)
-	}
-	if r.Pacing == nil {
-		r.Pacing = TimerPacing
 	}
 	r.starts, r.halt = context.WithCancel(ctx)
 	r.hard, r.kill = context.WithCancelCause(context.WithoutCancel(ctx))
@@ -150,7 +148,10 @@ func (r *run) call(do Do, t *Turn) (end int64, sent bool) {
 	end = r.now()
 	t.busy.add(begin, end)
 	t.last = max(t.last, t.Scheduled)
-	r.late.add(begin - t.Scheduled)
+	r.late.add(begin - t.Ready)
+	if t.Ready > t.Scheduled {
+		r.waited.add(t.Ready - t.Scheduled)
+	}
 	switch {
 	case chosen && errors.Is(context.Cause(ctx), ErrAbandoned):
 		r.abandoned.Add(1)

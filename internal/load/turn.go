@@ -13,6 +13,9 @@ type Turn struct {
 	// Scheduled is when it should have started, in nanoseconds after the
 	// epoch: its arrival, or when its slot became free (and had thought).
 	Scheduled int64
+	// Ready is when it might start: Scheduled, or the end of its wait for a bound
+	// of the plan.
+	Ready int64
 	// Item is what is to be sent, where the schedule knows it.
 	Item any
 
