@@ -110,7 +110,7 @@ func (d *driver) send(ctx context.Context, slot int, scheduled int64) bool {
 	rec.Warmup, rec.Slot, rec.Tag, rec.Scheduled = d.warmup, slot, p.tag, scheduled
 	rec.AskedTokens, rec.IgnoreEOS, rec.PlannedInput = p.encoded.asked, p.encoded.ignoreEOS, p.planned
 	d.inFlight.Add(1)
-	d.slots[slot].Do(ctx, client.Call{Body: p.body, IgnoreEOS: p.encoded.ignoreEOS}, rec)
+	d.slots[slot].Do(ctx, client.Call{Body: p.body, IgnoreEOS: p.encoded.ignoreEOS, N: p.encoded.choices}, rec)
 	d.inFlight.Add(-1)
 	d.writer.Put(rec)
 	return true
@@ -125,7 +125,7 @@ func (d *driver) prepare() (prepared, error) {
 	if err != nil {
 		return prepared{}, fmt.Errorf("workload: %w", err)
 	}
-	body, e, err := d.encode(req, nil)
+	body, e, err := d.encode(req, d.params)
 	if err != nil {
 		return prepared{}, fmt.Errorf("workload: %w", err)
 	}

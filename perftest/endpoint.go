@@ -19,9 +19,9 @@ type endpoint struct {
 	shown  string // post without userinfo and query, safe to print
 }
 
-// parseURL takes a base URL without or with "/v1", or the whole path of an
-// endpoint that ends in apiPath ("/chat/completions").
-func parseURL(raw, apiPath string) (endpoint, error) {
+// parseURL takes a base URL without or with the API's base ("/v1"), or the
+// whole path of an endpoint that ends in apiPath ("/chat/completions").
+func parseURL(raw, apiBase, apiPath string) (endpoint, error) {
 	const field, remedy = "Target.URL", `set it to an address with its scheme, such as "http://host:8000"`
 	if raw == "" {
 		return endpoint{}, badField(field, `""`, remedy+", or set PERFTEST_URL")
@@ -43,10 +43,13 @@ func parseURL(raw, apiPath string) (endpoint, error) {
 	if strings.HasSuffix(base.Path, apiPath) {
 		base.Path = strings.TrimSuffix(base.Path, apiPath)
 	} else if base.Path == "" {
-		base.Path = "/v1"
+		base.Path = apiBase
 	}
 	at := func(p string) url.URL { v := base; v.Path = path.Join("/", base.Path, p); return v }
 	post, models := at(apiPath), at("/models")
+	if apiBase == "" { // Ollama and TGI list their models in OpenAI's way only
+		models = at("/v1/models")
+	}
 	post.User, models.User = nil, nil
 	shown := post
 	shown.RawQuery = ""
@@ -112,7 +115,13 @@ func cause(err error) string {
 // sent as basic authorisation, unless there is a key.
 func (t Target) header() (http.Header, error) {
 	h := http.Header{}
-	if t.APIKey != "" {
+	switch {
+	case t.API == AnthropicMessages:
+		h.Set("Anthropic-Version", "2023-06-01")
+		if t.APIKey != "" {
+			h.Set("X-Api-Key", string(t.APIKey))
+		}
+	case t.APIKey != "":
 		h.Set("Authorization", "Bearer "+string(t.APIKey))
 	}
 	if u, err := url.Parse(t.URL); err == nil && u.User != nil && t.APIKey == "" {

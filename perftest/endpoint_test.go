@@ -19,7 +19,7 @@ func TestParseURL(t *testing.T) {
 		"http://[::1]:80/v1":                {"http://[::1]:80/v1/chat/completions", "http://[::1]:80/v1/models", "[::1]:80", "http://[::1]:80/v1/chat/completions"},
 		"https://u:pass@h/v1?api-version=1": {"https://h/v1/chat/completions?api-version=1", "https://h/v1/models?api-version=1", "h:443", "https://h/v1/chat/completions"},
 	} {
-		got, err := parseURL(raw, "/chat/completions")
+		got, err := parseURL(raw, "/v1", "/chat/completions")
 		require.NoError(t, err, raw)
 		require.Equal(t, want, got, raw)
 	}
@@ -38,7 +38,7 @@ func TestParseURLErrors(t *testing.T) {
 		"h://h/?key=hidden":     `Target.URL is "h://h/?[redacted]": it has no scheme http or https: set it`,
 		"http://u:hidden@h\x7f": `Target.URL is "http://[redacted]@h\x7f": it is no URL: set it`,
 	} {
-		_, err := parseURL(raw, "/chat/completions")
+		_, err := parseURL(raw, "/v1", "/chat/completions")
 		require.ErrorContains(t, err, want)
 		require.NotContains(t, err.Error(), "hidden")
 		require.NotContains(t, err.Error(), "\n")

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"strings"
 	"time"
@@ -52,13 +53,7 @@ func (r *run) models(ctx context.Context) ([]string, error) {
 // preflight asks the server for one token, so that what would fail every
 // request fails here, once, with what to do about it.
 func (r *run) preflight(ctx context.Context, cfg client.Config) error {
-	body, _, err := r.encode(Request{
-		Messages: []Message{{Content: "Hello"}},
-		Fields: map[string]json.RawMessage{ // they win over what the target's Params ask of the load
-			cmp.Or(r.scenario.Target.MaxTokensField, "max_tokens"): json.RawMessage("1"),
-			"min_tokens": json.RawMessage("null"),
-		},
-	}, nil)
+	body, _, err := r.encode(r.smallest(), r.withoutLengths())
 	if err != nil {
 		return err
 	}
@@ -73,13 +68,35 @@ func (r *run) preflight(ctx context.Context, cfg client.Config) error {
 	rec.Reset()
 	c.NewSlot().Do(ctx, client.Call{Body: body}, &rec)
 	if rec.OK() || rec.Class == record.ClassEmpty {
-		if rec.InputTokens == record.Absent && rec.OutputTokens == record.Absent && !r.scenario.Target.UsageOptional {
+		counted := rec.InputTokens != record.Absent || rec.OutputTokens != record.Absent
+		if !counted && r.api.Framing() != WholeJSON && !r.scenario.Target.UsageOptional {
 			return r.refused("the stream carried no usage, without which tokens cannot be counted: "+
 				"use a server that honours stream_options.include_usage, or set Target.UsageOptional to go without token rates and TPOT", &rec)
 		}
 		return nil
 	}
 	return r.refused(r.remedy(ctx, &rec), &rec)
+}
+
+// smallest is the request of the preflight.
+func (r *run) smallest() Request {
+	switch r.api {
+	case Embeddings:
+		return Request{Inputs: []string{"Hello"}}
+	case Rerank:
+		return Request{Query: "Hello", Documents: []string{"Hello"}}
+	}
+	return Request{Prompt: "Hello", MaxTokens: 1}
+}
+
+// withoutLengths are the target's Params without what would ask for a longer
+// answer than one token.
+func (r *run) withoutLengths() map[string]json.RawMessage {
+	params := maps.Clone(r.params)
+	for _, name := range append(lengthFields(&r.scenario.Target), "min_tokens", "n", "best_of") {
+		delete(params, name)
+	}
+	return params
 }
 
 // refused is the preflight's error.
@@ -106,7 +123,7 @@ func (r *run) remedy(ctx context.Context, rec *record.Record) string {
 	case record.ClassStreamError:
 		return "the server answered with an error inside the stream: see its log"
 	case record.ClassMalformed:
-		return "this is no stream of chat completions: check the path in Target.URL (PERFTEST_URL), and that the server can stream"
+		return "this is no answer of the " + r.api.Name() + " API: check the path in Target.URL (PERFTEST_URL), and that the server can stream"
 	case record.ClassTruncated:
 		return "the stream ended without an end: see the server's log, and what stands between (a proxy?)"
 	}
@@ -168,48 +185,4 @@ func remedyFor(text string) string {
 		return ": check that the server speaks TLS there, and Target.TLS"
 	}
 	return ""
-}
-
-// encode makes the body of a request. Fields of the request win over the
-// target's Params, and both over the rest.
-func (r *run) encode(req Request, dst []byte) ([]byte, encoded, error) {
-	fields := r.params
-	if len(req.Fields) > 0 {
-		fields = make(map[string]json.RawMessage, len(r.params)+len(req.Fields))
-		for k, v := range r.params {
-			fields[k] = v
-		}
-		for k, v := range req.Fields {
-			fields[k] = v
-		}
-	}
-	w := wire.Request{Model: r.model, MaxTokens: req.MaxTokens, MaxTokensField: r.scenario.Target.MaxTokensField, Stream: true, Fields: fields}
-	for _, m := range req.Messages {
-		content, err := json.Marshal(m.Content)
-		if err != nil {
-			return nil, encoded{}, err
-		}
-		w.Messages = append(w.Messages, wire.Message{Role: cmp.Or(m.Role, "user"), Content: content})
-	}
-	body, err := r.dialect.AppendBody(dst, &w)
-	return body, askedOf(&w), err
-}
-
-// encoded is what the record of a request needs to know of its body.
-type encoded struct {
-	asked     int // output tokens, 0 when not bounded
-	ignoreEOS bool
-}
-
-func askedOf(w *wire.Request) encoded {
-	e := encoded{asked: w.MaxTokens}
-	for _, name := range []string{cmp.Or(w.MaxTokensField, "max_tokens"), "max_tokens", "max_completion_tokens"} {
-		var n int
-		if v, ok := w.Fields[name]; ok && json.Unmarshal(v, &n) == nil && n > 0 {
-			e.asked = n
-			break
-		}
-	}
-	e.ignoreEOS = string(w.Fields["ignore_eos"]) == "true"
-	return e
 }

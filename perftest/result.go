@@ -165,6 +165,7 @@ type TargetInfo struct {
 	URL          string   `json:"url"` // without userinfo and query
 	Model        string   `json:"model"`
 	API          string   `json:"api"`
+	NoStream     bool     `json:"no_stream"`
 	Params       []string `json:"params"`  // names only: values may be secret
 	Headers      []string `json:"headers"` // names only
 	Accelerators int      `json:"accelerators"`

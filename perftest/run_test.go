@@ -1,11 +1,14 @@
 package perftest_test
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"io"
+	"net/http"
 	"runtime"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -164,7 +167,7 @@ func TestPreflight(t *testing.T) {
 		"no host":    {simserver.Profile{}, func(t *perftest.Target) { t.URL = "http://slogate.invalid" }, []string{"connect", "name is not known"}},
 		"no TLS":     {simserver.Profile{}, func(t *perftest.Target) { t.URL = strings.Replace(t.URL, "http:", "https:", 1) }, []string{"connect", "http://"}},
 		"path":       {simserver.Profile{}, func(t *perftest.Target) { t.URL += "/elsewhere" }, []string{"404", "Target.URL"}},
-		"page":       {simserver.Profile{Faults: []simserver.Fault{{Kind: simserver.HTMLBody}}}, nil, []string{"malformed", "no stream", "Target.URL"}},
+		"page":       {simserver.Profile{Faults: []simserver.Fault{{Kind: simserver.HTMLBody}}}, nil, []string{"malformed", "no answer of the chat API", "Target.URL"}},
 		"no usage":   {simserver.Profile{Faults: []simserver.Fault{{Kind: simserver.UsageNever}}}, nil, []string{"no usage", "include_usage", "Target.UsageOptional"}},
 		"redirect":   {simserver.Profile{Faults: []simserver.Fault{{Kind: simserver.Redirect}}}, nil, []string{"307", "redirects are not followed"}},
 		"error":      {simserver.Profile{Faults: []simserver.Fault{{Kind: simserver.ErrorEvent}}}, nil, []string{"stream-error"}},
@@ -299,4 +302,21 @@ func TestResultNamesThePackage(t *testing.T) {
 		require.Contains(t, res.VerdictTable([]perftest.Verdict{{Outcome: perftest.Fail}}),
 			"run go test -v github.com/slogate/slogate/perftest -run '^TestResultNamesThePackage$/^sub$'")
 	})
+}
+
+// same is a workload of one request, over and over.
+type same struct{ request perftest.Request }
+
+func (w same) Open(context.Context, perftest.RunInfo) (perftest.Source, error) { return w, nil }
+func (w same) Next() (perftest.Request, error)                                 { return w.request, nil }
+func (w same) Close() error                                                    { return nil }
+
+// observeInto keeps the bodies that a simulated server gets, one a line.
+func observeInto(b *bytes.Buffer) func(*http.Request, []byte) {
+	var mu sync.Mutex
+	return func(_ *http.Request, body []byte) {
+		mu.Lock()
+		defer mu.Unlock()
+		b.Write(append(body, '\n'))
+	}
 }

@@ -109,7 +109,7 @@ func (r *run) result() *Result {
 		Failures: []Failure{}, Warnings: []string{}, Verdicts: []Verdict{},
 	}
 	res.Target = TargetInfo{
-		URL: r.endpoint.shown, Model: r.model, API: r.dialect.Name(),
+		URL: r.endpoint.shown, Model: r.model, API: r.api.Name(), NoStream: s.Target.NoStream,
 		Params: slices.Sorted(maps.Keys(s.Target.Params)), Headers: slices.Sorted(maps.Keys(s.Target.Headers)),
 		Accelerators: s.Target.Accelerators,
 	}

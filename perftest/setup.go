@@ -24,6 +24,7 @@ type run struct {
 	plan     Plan
 	timeouts Timeouts
 	endpoint endpoint
+	api      API
 	dialect  wire.Dialect
 	params   map[string]json.RawMessage
 	model    string
@@ -111,8 +112,11 @@ func (r *run) check() (err error) {
 	if r.timeouts, err = s.Timeouts.withDefaults(); err != nil {
 		return err
 	}
-	r.dialect = wire.Chat
-	if r.endpoint, err = parseURL(s.Target.URL, r.dialect.Path()); err != nil {
+	if r.api, r.dialect, err = s.Target.speaks(); err != nil {
+		return err
+	}
+	s.Target.API = r.api
+	if r.endpoint, err = parseURL(s.Target.URL, wire.Base(r.dialect), r.dialect.Path()); err != nil {
 		return err
 	}
 	r.params = map[string]json.RawMessage{}

@@ -8,12 +8,19 @@ import (
 // Target is the server to measure.
 type Target struct {
 	// URL is the server's address with its scheme: "http://host:8000", the
-	// same with "/v1", or the whole path of the chat endpoint.
+	// same with "/v1", or with the whole path of the API's endpoint.
 	URL string
+	// API is how the server is spoken to; nil means [Chat], or the API whose
+	// path the URL ends in.
+	API API
+	// NoStream asks for answers in one piece. They have a latency, and no
+	// time to first token.
+	NoStream bool
 	// Model is the name to send; empty means the first that the server lists
 	// under /v1/models.
 	Model string
-	// APIKey is sent as "Authorization: Bearer …"; empty sends none.
+	// APIKey is sent as "Authorization: Bearer …", to [AnthropicMessages] as
+	// "X-Api-Key: …"; empty sends none.
 	APIKey Secret
 	// Headers are sent with each request and win over the ones that are sent
 	// anyhow. Their values are treated as secrets.

@@ -31,10 +31,22 @@ type Source interface {
 	Close() error
 }
 
-// Request is one request, free of any server's dialect.
+// Request is one request, free of any server's API. Which of its parts are
+// used is up to the API: a chat takes Messages (or Prompt as the one message
+// of the user), completions take Prompt, PromptIDs or Inputs, embeddings take
+// Inputs, rerank takes Query and Documents.
 type Request struct {
-	// Messages of the chat, at least one.
+	// Messages of the chat.
 	Messages []Message
+	// Prompt is a text to go on with.
+	Prompt string
+	// PromptIDs are token ids in place of Prompt.
+	PromptIDs []int
+	// Inputs are texts to embed.
+	Inputs []string
+	// Query is what Documents are ranked by.
+	Query     string
+	Documents []string
 	// MaxTokens is the number of output tokens asked for; 0 leaves the limit
 	// to the server and sends none.
 	MaxTokens int
@@ -54,4 +66,13 @@ type Message struct {
 	Role string
 	// Content is the message's text.
 	Content string
+	// Images come after the text.
+	Images []Image
+}
+
+// Image is a picture in a message: its bytes, or the address of it.
+type Image struct {
+	Type string // media type of Data; empty means "image/png"
+	Data []byte // sent as a data URL, or whatever the API has for it
+	URL  string // used when there is no Data
 }
