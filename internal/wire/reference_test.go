@@ -105,7 +105,7 @@ func (n node) anyOf(keys ...string) bool {
 
 func (n node) count() int64 {
 	f, err := strconv.ParseFloat(n.text, 64)
-	if n.kind != '0' || err != nil || f < 0 || f > 1<<53 {
+	if n.kind != '0' || err != nil || f < 0 || f > maxCount {
 		return -1
 	}
 	return int64(math.Trunc(f))

@@ -53,14 +53,18 @@ func (c *cursor) count() int64 {
 	return tokens(c.number())
 }
 
+// maxCount is the largest number that is taken for a count of tokens. No answer
+// has so many, and sums over millions of requests stay within an int64.
+const maxCount = 1 << 40
+
 // tokens gives a JSON number as a count; fractions are cut off. Some servers
 // write counts as 12.0.
 func tokens(number []byte) int64 {
 	var n int64
 	for i, d := range number {
-		if d < '0' || d > '9' || i > 15 {
+		if d < '0' || d > '9' || i >= 12 { // 12 digits are below maxCount
 			f, err := strconv.ParseFloat(string(number), 64)
-			if err != nil || f < 0 || f > 1<<53 {
+			if err != nil || f < 0 || f > maxCount {
 				return absent
 			}
 			return int64(f)
