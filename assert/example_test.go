@@ -52,6 +52,11 @@ func ExampleITL() {
 	// Output: ITL p99.9 < 200ms
 }
 
+func ExampleITLPerToken() {
+	fmt.Println(assert.ITLPerToken(assert.P99).Below(50 * time.Millisecond))
+	// Output: ITL per token p99 < 50ms
+}
+
 func ExampleLatency() {
 	fmt.Println(assert.Latency(assert.P50).Below(1500 * time.Millisecond))
 	// Output: latency p50 < 1.5s

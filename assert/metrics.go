@@ -20,6 +20,12 @@ func TPOT(stat perftest.Stat) Time { return Time{perftest.TPOT, stat} }
 // ITL is the gap between successive token events, of all requests together.
 func ITL(stat perftest.Stat) Time { return Time{perftest.ITL, stat} }
 
+// ITLPerToken is the gap between successive token events divided by the tokens
+// that the later one carries, one value a token: under speculative decoding an
+// event carries several. It is known where the server says how many (logprobs,
+// token ids, or usage in each event).
+func ITLPerToken(stat perftest.Stat) Time { return Time{perftest.ITLPerToken, stat} }
+
 // Latency is the time from sending the request to the end of its answer.
 func Latency(stat perftest.Stat) Time { return Time{perftest.Latency, stat} }
 

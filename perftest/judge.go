@@ -139,7 +139,7 @@ func (s SLO) check() error {
 	switch s.Metric {
 	case ErrorRate, RequestRate, OutputRate, TotalRate, Goodput, GoodputRate:
 		oneNumber = true
-	case TTFT, TTFA, TTST, TPOT, ITL, Latency, Response, InputTokens, OutputTokens:
+	case TTFT, TTFA, TTST, TPOT, ITL, ITLPerToken, Latency, Response, InputTokens, OutputTokens:
 	default:
 		return badField("SLO.Metric", fmt.Sprintf("%q", s.Metric), "use one of the Metric constants")
 	}
@@ -170,7 +170,7 @@ func (s SLO) check() error {
 
 func (s SLO) isDuration() bool {
 	switch s.Metric {
-	case TTFT, TTFA, TTST, TPOT, ITL, Latency, Response:
+	case TTFT, TTFA, TTST, TPOT, ITL, ITLPerToken, Latency, Response:
 		return true
 	}
 	return false

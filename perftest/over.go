@@ -17,8 +17,11 @@ type overTally struct {
 
 // overLimit counts what does not keep slo's limit.
 func (r *Result) overLimit(slo SLO) overTally {
-	if slo.Metric == ITL {
-		return r.gapsOverLimit(slo)
+	switch slo.Metric {
+	case ITL:
+		return r.gapsOverLimit(&r.samples.gaps, slo)
+	case ITLPerToken:
+		return r.gapsOverLimit(&r.samples.tokenGaps, slo)
 	}
 	var t overTally
 	values := make([]float64, 0, len(r.samples.all))
@@ -50,8 +53,7 @@ func (r *Result) overLimit(slo SLO) overTally {
 // gapsOverLimit counts gaps between token events. A failed request counts as
 // as many gaps over the limit as a success has on average: left out, or
 // counted as one gap, it would vanish among the thousands of the others.
-func (r *Result) gapsOverLimit(slo SLO) overTally {
-	g := &r.samples.gaps
+func (r *Result) gapsOverLimit(g *stats.Distribution, slo SLO) overTally {
 	t := overTally{unit: "gaps", n: g.Summary().N, failed: r.Counts.Failed}
 	limit := int64(math.Round(slo.Limit * 1e9))
 	switch slo.Op {

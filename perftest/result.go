@@ -83,13 +83,16 @@ type Counts struct {
 }
 
 // Metrics are distributions over the successful requests; ITL is over their
-// gaps between token events.
+// gaps between token events, ITLPerToken over the tokens of events of which the
+// server says how many they carry (logprobs, token ids, usage in each event):
+// each token weighs gap / tokens of its event.
 type Metrics struct {
 	TTFT         Distribution `json:"ttft_s"`
 	TTFA         Distribution `json:"ttfa_s"`
 	TTST         Distribution `json:"ttst_s"`
 	TPOT         Distribution `json:"tpot_s"`
 	ITL          Distribution `json:"itl_s"`
+	ITLPerToken  Distribution `json:"itl_per_token_s"`
 	Latency      Distribution `json:"latency_s"`
 	Response     Distribution `json:"response_s"`
 	Queue        Distribution `json:"queue_s"`

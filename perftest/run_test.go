@@ -320,3 +320,24 @@ func observeInto(b *bytes.Buffer) func(*http.Request, []byte) {
 		b.Write(append(body, '\n'))
 	}
 }
+
+// Events of four tokens, 10 ms a token, with usage in each: 40 ms between
+// events, 10 ms a token.
+func TestRunITLPerToken(t *testing.T) {
+	inResults(t)
+	synctest.Test(t, func(t *testing.T) {
+		s := simserver.StartPipe(t, simserver.Profile{TTFT: 100 * time.Millisecond, TPOT: 10 * time.Millisecond, Faults: []simserver.Fault{
+			{Kind: simserver.FourTokens}, {Kind: simserver.UsageEvery},
+		}})
+		res := perftest.Run(t, perftest.Scenario{
+			Target:   s.Target(),
+			Workload: fixtures.Prompts{Prompts: []string{"Hello"}, Output: 16},
+			Load:     perftest.Closed{Concurrency: 1, Requests: 5},
+		})
+		require.Equal(t, 5*3, res.Metrics.ITL.Count)
+		require.Equal(t, perftest.Value(0.040), res.Metrics.ITL.Mean)
+		require.Equal(t, 5*12, res.Metrics.ITLPerToken.Count)
+		require.Equal(t, perftest.Value(0.010), res.Metrics.ITLPerToken.Max)
+		require.Equal(t, perftest.Value(0.010), res.Metrics.ITLPerToken.Min)
+	})
+}

@@ -43,9 +43,14 @@ func (s *sample) record() record.Record {
 
 // samples are all measured requests of a run, in the order in which they ended.
 type samples struct {
-	all  []sample
-	gaps stats.Distribution // inter-token gaps of successes, nanoseconds
+	all       []sample
+	gaps      stats.Distribution // gaps between token events of successes, nanoseconds
+	tokenGaps stats.Distribution // the same a token, where the server says how many an event carries
 }
+
+// mostTokens bounds what one event may weigh among the gaps a token: no engine
+// puts more into one, whatever a server says.
+const mostTokens = 1024
 
 // add folds one measured request in.
 func (s *samples) add(r *record.Record) {
@@ -59,7 +64,11 @@ func (s *samples) add(r *record.Record) {
 			continue
 		}
 		if last != record.Absent {
-			s.gaps.Add(e.At - last)
+			gap := e.At - last
+			s.gaps.Add(gap)
+			if n := int(e.Tokens); n > 0 {
+				s.tokenGaps.AddN(gap/int64(n), min(n, mostTokens))
+			}
 		}
 		last = e.At
 	}

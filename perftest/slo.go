@@ -12,6 +12,7 @@ const (
 	TTST         Metric = "ttst"          // time from the first to the second token event
 	TPOT         Metric = "tpot"          // time per output token after the first
 	ITL          Metric = "itl"           // gap between successive token events
+	ITLPerToken  Metric = "itl_per_token" // the same, divided by the tokens that the event carries
 	Latency      Metric = "latency"       // from sending to the end of the answer
 	Response     Metric = "response"      // from the scheduled start to the end of the answer
 	InputTokens  Metric = "input_tokens"  // a request

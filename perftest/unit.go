@@ -12,6 +12,8 @@ func (m Metric) label() string {
 	switch m {
 	case TTFT, TTFA, TTST, TPOT, ITL:
 		return strings.ToUpper(string(m))
+	case ITLPerToken:
+		return "ITL per token"
 	}
 	return strings.ReplaceAll(string(m), "_", " ")
 }

@@ -32,7 +32,7 @@ func (r *Result) VerdictTable(verdicts []Verdict) string {
 			Samples: d.Samples, Failed: d.Failed, Over: d.Over, Allowed: d.Allowed,
 			Counted: percentile || d.SLO.Stat == Max, Reason: d.Reason,
 		}
-		if d.SLO.Metric == ITL {
+		if d.SLO.Metric == ITL || d.SLO.Metric == ITLPerToken {
 			w.SampleUnit = "gaps"
 		}
 		if w.Counted && d.Outcome == Fail {

@@ -40,6 +40,13 @@ func (d *Distribution) Add(v int64) {
 	d.fold()
 }
 
+// AddN adds n samples of value v each.
+func (d *Distribution) AddN(v int64, n int) {
+	for range n {
+		d.Add(v)
+	}
+}
+
 // Merge adds the samples of o, which stays as it is.
 func (d *Distribution) Merge(o *Distribution) {
 	d.sums.merge(o.sums)
