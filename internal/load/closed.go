@@ -62,7 +62,7 @@ func (c ClosedLoop) Run(ctx context.Context, epoch time.Time, do Do) Report {
 	l.alarm = newAlarm(l.run)
 	l.asked = func(window time.Duration) float64 { return asked(slots, window) }
 	if c.Duration > 0 {
-		l.watch.Go(l.time)
+		l.watch.Go(l.expire)
 	}
 	var running sync.WaitGroup
 	for k, spans := range slots {
@@ -89,9 +89,9 @@ type closed struct {
 	alarm *alarm
 }
 
-// time says when the plan's duration has passed: there may be no slot that is
-// free then.
-func (l *closed) time() {
+// expire says when the plan's duration has passed: there may be no slot that
+// is free then.
+func (l *closed) expire() {
 	if l.pass(l.Duration) {
 		l.over(l.report.Start + int64(l.Duration))
 	}

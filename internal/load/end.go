@@ -39,13 +39,16 @@ func (r *run) end() Report {
 
 // reason says why there were no more starts.
 func (r *run) reason(out Report) Reason {
+	ranOut := r.exhausted.Load()
 	stoppedFirst := out.Stop != Never && (r.finished == Never || out.Stop < r.finished) && r.within(out.Stop)
 	switch {
 	case out.GaveUp:
 		return ReasonStopped
-	case r.limit >= 0 && out.Offered == r.limit && out.Unsent == 0:
+	case out.Stop != Never && out.Unsent > 0 && !ranOut:
+		return ReasonStopped // although the plan was over, some waited
+	case r.limit >= 0 && out.Offered == r.limit && (out.Unsent == 0 || !ranOut):
 		return ReasonComplete
-	case r.exhausted.Load():
+	case ranOut || r.spent:
 		return ReasonExhausted
 	case stoppedFirst:
 		return ReasonStopped

@@ -36,7 +36,7 @@ type Reason string
 
 // The reasons.
 const (
-	ReasonComplete  Reason = "complete"  // all requests of the plan were sent
+	ReasonComplete  Reason = "complete"  // the plan's number of requests was offered
 	ReasonDuration  Reason = "duration"  // the plan's duration, or its profile's, has passed
 	ReasonExhausted Reason = "exhausted" // there were no more requests to send
 	ReasonStopped   Reason = "stopped"   // the context was cancelled, or requests in flight were given up

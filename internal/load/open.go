@@ -60,7 +60,7 @@ func (d *dispatcher) feed(s Schedule, pacer Pacer) {
 		case !ok && profile:
 			last = shorter(d.Duration, p.rate.Length())
 		case !ok:
-			d.exhausted.Store(true)
+			d.spent = true
 			last = 0
 		case d.Duration > 0 && a.At >= d.Duration:
 			last = d.Duration

@@ -261,6 +261,28 @@ func TestOpenOnARealClock(t *testing.T) {
 	}
 }
 
+// A trace that ends while some of it waits: they are sent, unless a stop comes.
+func TestReplayEndsWithAQueue(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for stop, want := range map[time.Duration][]int{time.Hour: {20, 0}, 2*sec + 1: {6, 14}} {
+			reason := ReasonExhausted
+			if stop < time.Hour {
+				reason = ReasonStopped
+			}
+			ctx, cancel := context.WithTimeout(t.Context(), stop)
+			epoch := time.Now()
+			s := &service{epoch: epoch, takes: always(sec)}
+			i := -1
+			read := func() (time.Duration, any, bool) { i++; return 0, nil, i < 20 }
+			got := OpenLoop{Options: Options{Grace: sec}, Schedule: &Replay{Read: read}, InFlight: 2}.Run(ctx, epoch, s.do)
+			cancel()
+			require.Equal(t, want, []int{got.Started, got.Unsent})
+			require.Equal(t, reason, got.Reason)
+			require.Equal(t, int64(want[0]/2)*second, got.End)
+		}
+	})
+}
+
 // The end of a profile ends the load at its time.
 func TestOpenEndsWithItsProfile(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -343,6 +365,17 @@ func TestOpenDrains(t *testing.T) {
 		require.Equal(t, 2*second+second/2, got.End)
 		require.Equal(t, ReasonDuration, got.Reason)
 		require.False(t, got.GaveUp)
+
+		// By requests the plan is over with its last arrival, at 1.9 s.
+		byRequests := o
+		byRequests.Duration, byRequests.Requests = 0, 20
+		byRequests.Schedule = Arrivals(Constant{}, Level(10), 0)
+		other := &service{epoch: time.Now(), takes: always(sec)}
+		start := time.Now()
+		got = byRequests.Run(t.Context(), start, other.do)
+		require.Equal(t, []int{20, 9, 11, 3}, []int{got.Offered, got.Started, got.Unsent, got.Drained})
+		require.Equal(t, 2*second+second*4/10, got.End)
+		require.Equal(t, ReasonComplete, got.Reason)
 		for i, x := range s.log {
 			if i >= 6 {
 				require.ErrorIs(t, x.err, ErrDrained)

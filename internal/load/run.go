@@ -23,7 +23,7 @@ type run struct {
 	halt   context.CancelFunc
 
 	claimed   atomic.Int64
-	exhausted atomic.Bool
+	exhausted atomic.Bool // a Do found no request
 	abandoned atomic.Int64
 	cut       atomic.Int64 // requests that were in flight when the drain's time had passed
 	late      lags
@@ -35,6 +35,7 @@ type run struct {
 
 	mu       sync.Mutex
 	finished int64 // when the plan was over
+	spent    bool  // the schedule has ended, without saying when
 	slots    []busy
 	report   Report
 }
