@@ -33,6 +33,7 @@ type driver struct {
 	*run
 	collector *collector
 	writer    *record.Writer
+	put       func(*record.Record) // the writer's, bound once
 	ahead     *load.Preparer[prepared]
 	slots     []*client.Slot
 	warmup    bool         // the phase under way; written between phases only
@@ -48,7 +49,7 @@ func (r *run) measure(ctx context.Context) (*Result, error) {
 	if err != nil {
 		return r.result(), fmt.Errorf("results: %w", err)
 	}
-	d.writer = writer
+	d.writer, d.put = writer, writer.Put
 	d.ahead = load.Prepare(ctx, max(64, 2*r.plan.Concurrency), d.prepare)
 	for range r.plan.Concurrency {
 		d.slots = append(d.slots, r.client.NewSlot())
@@ -57,6 +58,7 @@ func (r *run) measure(ctx context.Context) (*Result, error) {
 	progress := d.startProgress()
 	d.ahead.Ready(ctx)
 	ran := d.phases(ctx)
+	r.client.Settle() // after which nothing is put into the writer any more
 	progress.Stop()
 	d.ahead.Close()
 	writeErr := d.writer.Close()
@@ -110,9 +112,8 @@ func (d *driver) send(ctx context.Context, slot int, scheduled int64) bool {
 	rec.Warmup, rec.Slot, rec.Tag, rec.Scheduled = d.warmup, slot, p.tag, scheduled
 	rec.AskedTokens, rec.IgnoreEOS, rec.PlannedInput = p.encoded.asked, p.encoded.ignoreEOS, p.planned
 	d.inFlight.Add(1)
-	d.slots[slot].Do(ctx, client.Call{Body: p.body, IgnoreEOS: p.encoded.ignoreEOS, N: p.encoded.choices}, rec)
+	d.slots[slot].Do(ctx, client.Call{Body: p.body, IgnoreEOS: p.encoded.ignoreEOS, N: p.encoded.choices}, rec, d.put)
 	d.inFlight.Add(-1)
-	d.writer.Put(rec)
 	return true
 }
 

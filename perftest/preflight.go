@@ -63,10 +63,10 @@ func (r *run) preflight(ctx context.Context, cfg client.Config) error {
 	if err != nil {
 		return err
 	}
-	defer c.Close()
 	var rec record.Record
 	rec.Reset()
-	c.NewSlot().Do(ctx, client.Call{Body: body}, &rec)
+	c.NewSlot().Do(ctx, client.Call{Body: body}, &rec, func(*record.Record) {})
+	c.Close() // hands the record over, if it still waits for the end of the body
 	if rec.OK() || rec.Class == record.ClassEmpty {
 		counted := rec.InputTokens != record.Absent || rec.OutputTokens != record.Absent
 		if !counted && r.api.Framing() != WholeJSON && !r.scenario.Target.UsageOptional {

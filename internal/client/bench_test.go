@@ -89,7 +89,7 @@ func fromMemory(t testing.TB, events, perRead int) *Slot {
 
 func (s *Slot) ask(ctx context.Context, rec *record.Record) {
 	rec.Reset()
-	s.Do(ctx, Call{Body: []byte("{}")}, rec)
+	s.Do(ctx, Call{Body: []byte("{}")}, rec, func(*record.Record) {})
 }
 
 // BenchmarkDo measures whole requests over a connection in memory: what the

@@ -84,9 +84,8 @@ type Client struct {
 	getHeader http.Header
 	redact    *redactor
 
-	mu     sync.Mutex
-	slots  []*Slot
-	drains sync.WaitGroup
+	mu    sync.Mutex
+	slots []*Slot
 }
 
 // New checks cfg and returns a client. Nothing is sent. Errors name the field
@@ -159,29 +158,38 @@ func New(cfg Config) (*Client, error) {
 	return c, nil
 }
 
-// Close ends idle connections and waits, at most two seconds, for answers
-// whose rest is still being read. Requests must have ended before.
+// Settle waits until the record of each request has been handed over: at most
+// some seconds, since the rest of a body is read for a second at most. No
+// request may be under way.
+func (c *Client) Settle() {
+	c.wait(c.all(), drainTime+closeWait)
+}
+
+// Close ends the reading of what is left of answers, so that every record has
+// been handed over when it returns, and idle connections. Requests must have
+// ended before.
 func (c *Client) Close() {
-	c.mu.Lock()
-	slots := c.slots
-	c.slots = nil
-	c.mu.Unlock()
+	slots := c.all()
 	for _, s := range slots {
-		s.drains.abort()
+		s.drains.cancel()
 	}
-	done := make(chan struct{})
-	go func() {
-		c.drains.Wait()
-		close(done)
-	}()
-	timer := time.NewTimer(closeWait)
-	defer timer.Stop()
-	select {
-	case <-done:
-	case <-timer.C:
-	}
+	c.wait(slots, closeWait)
 	for _, s := range slots {
 		s.transport.CloseIdleConnections()
+	}
+}
+
+func (c *Client) all() []*Slot {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.slots[:len(c.slots):len(c.slots)]
+}
+
+func (c *Client) wait(slots []*Slot, limit time.Duration) {
+	ctx, cancel := context.WithTimeout(context.Background(), limit)
+	defer cancel()
+	for _, s := range slots {
+		s.drains.wait(ctx)
 	}
 }
 

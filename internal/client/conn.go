@@ -4,6 +4,7 @@ import (
 	"context"
 	"net"
 	"net/http/httptrace"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -23,6 +24,44 @@ type conn struct {
 	last  atomic.Int64 // return of the last read that brought bytes
 	ended atomic.Int64 // return of the read that failed or met the end
 	reads atomic.Int64 // number of reads that brought bytes
+
+	mu       sync.Mutex
+	requests int64 // number of requests that got the connection
+	before   int64 // last when the latest of them got it
+}
+
+// exchange is one request on a connection, with its answer.
+type exchange struct {
+	conn   *conn
+	n      int64 // number of the request on it
+	closes bool  // only the connection's end tells that of the body
+}
+
+// begin starts the next request on the connection.
+func (c *conn) begin() exchange {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.requests++
+	c.before = c.last.Load()
+	return exchange{conn: c, n: c.requests}
+}
+
+// end is when the body was at its end, once it is: with its last bytes, unless
+// only the closing of the connection told (which TLS tells with bytes). The
+// connection may be in use for the request after it by then.
+func (e exchange) end() int64 {
+	c := e.conn
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	switch {
+	case e.closes:
+		return max(c.ended.Load(), c.last.Load())
+	case c.requests == e.n:
+		return c.last.Load()
+	case c.requests == e.n+1:
+		return c.before
+	}
+	return record.Absent
 }
 
 func (c *conn) Read(p []byte) (int, error) {

@@ -153,7 +153,7 @@ func TestResent(t *testing.T) {
 				require.False(t, rec.Reused)
 				require.Greater(t, rec.Dial, int64(0))
 				checkStamps(t, rec)
-				s.drains.wait()
+				s.c.Settle()
 			}
 			require.EqualValues(t, 6, srv.conns.Load())
 		}
@@ -257,10 +257,10 @@ func TestResentOnAFreshConnection(t *testing.T) {
 		}
 	})
 	s := start(t, Config{URL: srv.url}).NewSlot()
-	do(t.Context(), s, Call{}, 0)
+	post(t.Context(), s, Call{}, 0)
 	do(t.Context(), s, Call{}, 0)
 	close(release)
-	s.drains.wait()
+	s.c.Settle()
 	rec := do(t.Context(), s, Call{}, 0)
 	require.Empty(t, rec.Message)
 	require.Equal(t, 1, rec.Resent)

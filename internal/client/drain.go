@@ -3,12 +3,16 @@ package client
 import (
 	"context"
 	"io"
+	"net/http"
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/slogate/slogate/internal/record"
 )
 
-// Bounds of the rest of a body that is read so that its connection lives on.
+// Bounds of the rest of a body that is read so that its end is known and its
+// connection lives on.
 const (
 	drainTime  = time.Second
 	drainBytes = 256 << 10
@@ -17,8 +21,6 @@ const (
 
 // drains reads the rest of bodies, beside the slot's next requests.
 type drains struct {
-	group *sync.WaitGroup
-
 	mu   sync.Mutex
 	open []*drain
 	// slow says that an end once came late. Waiting is given up then: the
@@ -26,36 +28,58 @@ type drains struct {
 	slow bool
 }
 
+// drain is a body whose answer is over, and the record that waits for its end.
 type drain struct {
-	cancel context.CancelCauseFunc // ends the request, and with it the read
-	done   chan struct{}
+	body     io.ReadCloser
+	exchange exchange
+	cancel   context.CancelCauseFunc // ends the request, and with it the read
+	done     chan struct{}
+
+	once sync.Once
+	rec  *record.Record // nil when nobody waits for the end
+	hand func(*record.Record)
 }
 
-// add takes over a body that was read as far as it mattered; err is what its
-// last read said, and cancel ends the request that it belongs to.
-func (d *drains) add(body io.ReadCloser, err error, cancel context.CancelCauseFunc) {
+// add takes over a body that was read as far as it mattered, with the record
+// that waits for its end, if rec is not nil. It refuses when too many are read
+// already.
+func (d *drains) add(resp *http.Response, e exchange, cancel context.CancelCauseFunc, rec *record.Record, hand func(*record.Record)) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if err != nil || len(d.open) >= idlePerSlot {
-		body.Close() // at its end already, broken, or one too many to wait for
-		cancel(nil)
-		return
+	if len(d.open) >= idlePerSlot {
+		return false
 	}
-	one := &drain{cancel: cancel, done: make(chan struct{})}
+	one := &drain{body: resp.Body, exchange: e, cancel: cancel, done: make(chan struct{}), rec: rec, hand: hand}
 	d.open = append(d.open, one)
-	d.group.Go(func() { d.run(one, body) })
+	go d.run(one)
+	return true
 }
 
-func (d *drains) run(one *drain, body io.ReadCloser) {
+func (d *drains) run(one *drain) {
 	timer := time.AfterFunc(drainTime, func() { one.cancel(errTimeout) })
-	_, _ = io.CopyN(io.Discard, body, drainBytes) // what is not at its end is closed, whatever the cause
-	body.Close()
+	_, err := io.CopyN(io.Discard, one.body, drainBytes)
+	at := record.Absent
+	if err == io.EOF {
+		at = one.exchange.end()
+	}
+	one.body.Close() // and the connection, if this is not the end, whatever the cause
 	timer.Stop()
 	one.cancel(nil)
+	one.finish(at)
 	d.mu.Lock()
 	d.open = slices.DeleteFunc(d.open, func(x *drain) bool { return x == one })
 	d.mu.Unlock()
 	close(one.done)
+}
+
+// finish hands the record over, once.
+func (x *drain) finish(bodyEnd int64) {
+	x.once.Do(func() {
+		if x.rec != nil {
+			x.rec.BodyEnd = bodyEnd
+			x.hand(x.rec)
+		}
+	})
 }
 
 // settle gives the body of the request before a moment to end, so that its
@@ -79,15 +103,28 @@ func (d *drains) settle() {
 	}
 }
 
-// abort ends all of them and waits until they are.
-func (d *drains) abort() {
+// all are the ones under way.
+func (d *drains) all() []*drain {
 	d.mu.Lock()
-	open := slices.Clone(d.open)
-	d.mu.Unlock()
-	for _, x := range open {
+	defer d.mu.Unlock()
+	return slices.Clone(d.open)
+}
+
+// cancel ends all of them soon.
+func (d *drains) cancel() {
+	for _, x := range d.all() {
 		x.cancel(nil)
 	}
-	for _, x := range open {
-		<-x.done
+}
+
+// wait waits until those under way have ended. When ctx is over it hands their
+// records over as they are.
+func (d *drains) wait(ctx context.Context) {
+	for _, x := range d.all() {
+		select {
+		case <-x.done:
+		case <-ctx.Done():
+			x.finish(record.Absent)
+		}
 	}
 }

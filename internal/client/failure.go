@@ -148,7 +148,7 @@ func (s *Slot) noStream(ctx context.Context, resp *http.Response) {
 		s.broken(ctx, err)
 		return
 	}
-	at := s.end(resp)
+	at := s.exchange.end()
 	var ev wire.Event
 	err := s.c.cfg.Dialect.Decode(nil, text, &ev)
 	kind := resp.Header.Get("Content-Type")
@@ -182,7 +182,7 @@ func (s *Slot) broken(ctx context.Context, err error) {
 // a finish reason.
 func (s *Slot) unfinished(resp *http.Response) {
 	lines, excerpt := s.stream.events.Ignored()
-	at := s.end(resp)
+	at := s.exchange.end()
 	if lines == 0 {
 		s.fail(record.ClassTruncated, at, fmt.Sprintf("the answer ended after %d events, without finish reason and end mark", s.rec.DataEvents))
 		return

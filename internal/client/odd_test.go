@@ -310,7 +310,7 @@ func (c odd) run(t *testing.T, secure, pieces bool) {
 	require.Equal(t, rec.Class == "", rec.Message == "")
 	checkStamps(t, rec)
 
-	s.drains.wait()
+	s.c.Settle()
 	next := do(t.Context(), s, Call{}, 0)
 	require.Empty(t, next.Message)
 	if !c.either {
@@ -320,18 +320,6 @@ func (c odd) run(t *testing.T, secure, pieces bool) {
 }
 
 // wait is for tests: until no rest of a body is being read.
-func (d *drains) wait() {
-	for {
-		d.mu.Lock()
-		open := append([]*drain(nil), d.open...)
-		d.mu.Unlock()
-		if len(open) == 0 {
-			return
-		}
-		<-open[0].done
-	}
-}
-
 func cutAll(s string, size int) []string {
 	var parts []string
 	for ; len(s) > size; s = s[size:] {

@@ -177,16 +177,23 @@ func start(t testing.TB, cfg Config) *Client {
 	return c
 }
 
-// do sends one request.
-func do(ctx context.Context, s *Slot, call Call, asked int) *record.Record {
+// post sends one request and gives, when the next may be sent, a channel on
+// which the record comes when it is final.
+func post(ctx context.Context, s *Slot, call Call, asked int) <-chan *record.Record {
 	rec := new(record.Record)
 	rec.Reset()
 	rec.AskedTokens = asked
 	if call.Body == nil {
 		call.Body = []byte(`{"stream":true}`)
 	}
-	s.Do(ctx, call, rec)
-	return rec
+	final := make(chan *record.Record, 1)
+	s.Do(ctx, call, rec, func(rec *record.Record) { final <- rec })
+	return final
+}
+
+// do sends one request and waits for the end of its body.
+func do(ctx context.Context, s *Slot, call Call, asked int) *record.Record {
+	return <-post(ctx, s, call, asked)
 }
 
 // What a server sends.

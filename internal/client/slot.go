@@ -40,6 +40,7 @@ type Slot struct {
 	// Of the request under way.
 	rec       *record.Record
 	conn      *conn
+	exchange  exchange
 	old       bool        // the connection was there before the request
 	firstByte atomic.Bool // a byte of an answer came
 	stream    stream
@@ -48,7 +49,6 @@ type Slot struct {
 // NewSlot makes a slot: one of a closed loop, or a worker of an open one.
 func (c *Client) NewSlot() *Slot {
 	s := &Slot{c: c, transport: c.transport(), handshake: handshake{dur: record.Absent}}
-	s.drains.group = &c.drains
 	s.watch.limits = c.cfg.Timeouts
 	s.watch.now = c.now
 	s.trace = httptrace.ClientTrace{
@@ -75,21 +75,29 @@ func (c *Client) NewSlot() *Slot {
 }
 
 // Do sends call and writes into rec what happened. The caller has reset rec
-// and set what the plan knows of the request; Do sets all else. It returns
-// when the answer's end mark is there or the request has failed, and reads
-// what may be left of the body beside the next request; rec.BodyEnd is set only
-// if the body's end came with the answer's. A request that fails is no error of
-// Do's: rec.Class says so.
+// and set what the plan knows of the request; Do sets all else. A request that
+// fails is no error of Do's: rec.Class says so.
+//
+// Do returns when the answer's end mark is there or the request has failed, so
+// that the next request may be sent. What may be left of the body is read
+// beside that one, for a second at most. done gets rec, once, when it is final:
+// within Do if the request has failed or nothing is left, else from another
+// goroutine when the body's end is known, or given up. Until then nobody else
+// may touch rec. The end of ctx after Do's return changes nothing.
 //
 // A request that fails on a connection that was there before, ahead of any
 // byte of an answer, is sent once more on a fresh one and counted in
 // rec.Resent: a server may close an idle connection at any time, and
 // llama-server does so after each stream. Sent is then that of the first
 // attempt, and Connected, Reused, DNS, Dial and TLS are those of the second.
-func (s *Slot) Do(ctx context.Context, call Call, rec *record.Record) {
+func (s *Slot) Do(ctx context.Context, call Call, rec *record.Record, done func(*record.Record)) {
 	s.drains.settle()
 	parent := ctx
-	ctx, cancel := context.WithCancelCause(ctx)
+	ctx, cancel := context.WithCancelCause(context.WithoutCancel(parent))
+	if parent.Err() != nil {
+		cancel(context.Cause(parent)) // at once: AfterFunc would leave time to send
+	}
+	detach := context.AfterFunc(parent, func() { cancel(context.Cause(parent)) })
 	trace := s.trace // a copy, since WithClientTrace adds the context's hooks to it
 	ctx = httptrace.WithClientTrace(ctx, &trace)
 
@@ -100,11 +108,14 @@ func (s *Slot) Do(ctx context.Context, call Call, rec *record.Record) {
 	if err != nil {
 		s.unsent(parent, err)
 		s.watch.stop()
+		detach()
 		cancel(nil)
+		done(rec)
 		return
 	}
 	rec.Headers = s.arrival()
 	rec.Status = resp.StatusCode
+	s.exchange.closes = resp.ContentLength < 0 && len(resp.TransferEncoding) == 0
 	if resp.StatusCode/100 == 2 {
 		s.watch.headers.Store(true)
 		s.read(parent, resp, call)
@@ -112,10 +123,30 @@ func (s *Slot) Do(ctx context.Context, call Call, rec *record.Record) {
 		s.refused(parent, resp)
 	}
 	s.watch.stop()
-	if s.stream.body.err == io.EOF {
-		rec.BodyEnd = s.end(resp) // else it comes when the record is out of hand
+	detach()
+	s.leave(resp, cancel, done)
+}
+
+// leave parts with an answer: at its end or broken it is closed, else the rest
+// of its body is read in the background, and if the request succeeded the
+// record waits for that.
+func (s *Slot) leave(resp *http.Response, cancel context.CancelCauseFunc, done func(*record.Record)) {
+	rec, err := s.rec, s.stream.body.err
+	if err == io.EOF {
+		rec.BodyEnd = s.exchange.end()
 	}
-	s.drains.add(resp.Body, s.stream.body.err, cancel)
+	waits := rec
+	if err != nil || !rec.OK() {
+		waits = nil
+	}
+	if err != nil || !s.drains.add(resp, s.exchange, cancel, waits, done) {
+		resp.Body.Close()
+		cancel(nil)
+		waits = nil
+	}
+	if waits == nil {
+		done(rec)
+	}
 }
 
 // send gets an answer's headers.
@@ -125,7 +156,8 @@ func (s *Slot) send(ctx context.Context, body []byte) (*http.Response, error) {
 		return resp, err
 	}
 	s.rec.Resent++
-	s.drains.abort() // so that none of them gives back a connection
+	s.drains.cancel() // so that none of them gives back a connection
+	s.drains.wait(ctx)
 	s.transport.CloseIdleConnections()
 	return s.attempt(ctx, body)
 }
@@ -146,6 +178,7 @@ func (s *Slot) attempt(ctx context.Context, body []byte) (*http.Response, error)
 func (s *Slot) gotConn(info httptrace.GotConnInfo) {
 	rec := s.rec
 	s.conn = stamping(info.Conn)
+	s.exchange = s.conn.begin()
 	s.old = info.Reused || info.WasIdle
 	rec.Connected = s.c.now()
 	rec.Reused = info.Reused

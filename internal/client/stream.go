@@ -187,17 +187,8 @@ func (s *Slot) ended(ctx context.Context, resp *http.Response, call Call, err er
 	case err != io.EOF:
 		s.broken(ctx, err)
 	case st.finished || st.whole && s.rec.DataEvents > 0:
-		s.succeed(s.end(resp), call)
+		s.succeed(s.exchange.end(), call)
 	default:
 		s.unfinished(resp)
 	}
-}
-
-// end is when the body was at its end: with its last bytes, unless only the
-// closing of the connection told (which TLS tells with bytes).
-func (s *Slot) end(resp *http.Response) int64 {
-	if resp.ContentLength < 0 && len(resp.TransferEncoding) == 0 {
-		return max(s.conn.ended.Load(), s.arrival())
-	}
-	return s.arrival()
 }

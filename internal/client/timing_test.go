@@ -77,18 +77,20 @@ func TestWorkedExample(t *testing.T) {
 		}
 	}
 	bubble(t, Config{}, serveExample, func(t *testing.T, s *Slot, net *pipes) {
-		for i := range int64(2) {
+		for i := range 2 {
 			begin := int64(time.Since(s.c.cfg.Epoch))
-			require.Equal(t, []int64{0, 1016 * ms}[i], begin) // the end came late once: a wait of 1 ms, and never again
-			rec := do(t.Context(), s, Call{}, 41)
+			final := post(t.Context(), s, Call{}, 41)
+			require.Equal(t, begin+1015*ms, int64(time.Since(s.c.cfg.Epoch)), "the next request may be sent")
+			rec := <-final
+			require.Equal(t, begin+1020*ms, int64(time.Since(s.c.cfg.Epoch)))
 			want := &record.Record{
 				AskedTokens: 41,
 				Scheduled:   record.Absent,
 				Sent:        rec.Sent, Connected: rec.Sent, Headers: rec.Sent,
 				FirstEvent: rec.Sent + 50*ms, FirstToken: rec.Sent + 200*ms, SecondToken: rec.Sent + 220*ms,
 				FirstAnswer: rec.Sent + 400*ms, LastToken: rec.Sent + 1000*ms,
-				UsageAt: rec.Sent + 1015*ms, Done: rec.Sent + 1015*ms, BodyEnd: record.Absent,
-				DNS: record.Absent, Dial: 0, TLS: record.Absent,
+				UsageAt: rec.Sent + 1015*ms, Done: rec.Sent + 1015*ms, BodyEnd: rec.Sent + 1020*ms,
+				DNS: record.Absent, Dial: []int64{0, record.Absent}[i], TLS: record.Absent, Reused: i == 1,
 				Status: 200, FinishReason: "stop",
 				InputTokens: 100, OutputTokens: 41, CachedTokens: record.Absent, ReasoningTokens: record.Absent,
 				InputSource: record.SourceUsage, OutputSource: record.SourceUsage,
@@ -108,9 +110,6 @@ func TestWorkedExample(t *testing.T) {
 			require.Equal(t, rec.Sent+50*ms, rec.Events[0].At)
 			require.Equal(t, rec.Sent+1010*ms, rec.Events[42].At)
 			require.NotZero(t, rec.Events[44].Kind&record.KindCoalesced)
-			if i == 0 {
-				s.drains.settle() // as the next request does
-			}
 		}
 	})
 }
@@ -126,19 +125,57 @@ func TestLateEndDelaysNobody(t *testing.T) {
 		}
 	}
 	bubble(t, Config{}, answer, func(t *testing.T, s *Slot, net *pipes) {
-		var sent []int64
+		var finals []<-chan *record.Record
 		for range 4 {
-			rec := do(t.Context(), s, Call{}, 0)
+			finals = append(finals, post(t.Context(), s, Call{}, 0))
+		}
+		s.c.Settle()
+		require.EqualValues(t, 4, net.conns.Load())
+		var sent, ends []int64
+		for _, final := range finals {
+			rec := <-final
 			require.Empty(t, rec.Message)
-			sent = append(sent, rec.Sent/ms)
+			sent, ends = append(sent, rec.Sent), append(ends, rec.BodyEnd)
 		}
 		// 1 ms is waited once. No third end is waited for beside two others.
-		require.Equal(t, []int64{0, 11, 21, 31}, sent)
-		require.EqualValues(t, 4, net.conns.Load())
-		time.Sleep(600 * time.Millisecond)
+		require.Equal(t, []int64{0, 11 * ms, 21 * ms, 31 * ms}, sent)
+		require.Equal(t, []int64{510 * ms, 521 * ms, record.Absent, record.Absent}, ends)
+		require.Equal(t, 521*time.Millisecond, time.Since(s.c.cfg.Epoch))
 		rec := do(t.Context(), s, Call{}, 0)
 		require.True(t, rec.Reused)
+		require.Equal(t, rec.Sent+510*ms, rec.BodyEnd)
 		require.EqualValues(t, 4, net.conns.Load())
+	})
+}
+
+// The end of a body is its own even where the next request has the connection
+// before anybody could look.
+func TestEndOfTheExchangeBefore(t *testing.T) {
+	c := new(conn)
+	first := c.begin()
+	c.last.Store(7)
+	require.EqualValues(t, 7, first.end())
+	second := c.begin()
+	c.last.Store(9)
+	require.EqualValues(t, 7, first.end())
+	require.EqualValues(t, 9, second.end())
+	c.begin()
+	require.Equal(t, record.Absent, first.end())
+	require.EqualValues(t, 9, second.end())
+}
+
+// The end of the caller's context after Do does not cost a body its end.
+func TestEndAfterTheContext(t *testing.T) {
+	answer := func(p *peer) {
+		p.request()
+		p.pace(head, paced{10, chunk(tok("a") + stop + done)}, paced{20, last})
+	}
+	bubble(t, Config{}, answer, func(t *testing.T, s *Slot, net *pipes) {
+		ctx, cancel := context.WithCancel(t.Context())
+		final := post(ctx, s, Call{}, 0)
+		cancel()
+		s.c.Settle()
+		require.Equal(t, 20*ms, (<-final).BodyEnd)
 	})
 }
 
@@ -158,21 +195,58 @@ func TestEndlessRestIsGivenUp(t *testing.T) {
 		defer network.all.Wait()
 		rec := do(t.Context(), c.NewSlot(), Call{}, 0)
 		require.Empty(t, rec.Message)
+		require.Equal(t, record.Absent, rec.BodyEnd)
 		require.Equal(t, time.Second, (<-gone).Sub(c.cfg.Epoch))
 	})
 }
 
-func TestCloseDoesNotWaitForRests(t *testing.T) {
+// stuck is a connection that does not let go of its reader when it is closed.
+type stuck struct {
+	net.Conn
+	free chan struct{}
+}
+
+func (s stuck) Read(p []byte) (int, error) {
+	n, err := s.Conn.Read(p)
+	if err != nil {
+		<-s.free
+	}
+	return n, err
+}
+
+// Whatever happens, Close does not wait for long and leaves no record behind.
+func TestCloseHandsOver(t *testing.T) {
 	answer := func(p *peer) {
 		p.request()
 		p.send(head, chunk(tok("a")+stop+done))
 		p.request()
 	}
-	bubble(t, Config{}, answer, func(t *testing.T, s *Slot, net *pipes) {
-		do(t.Context(), s, Call{}, 0)
-		s.c.Close()
-		require.Zero(t, time.Since(s.c.cfg.Epoch))
-	})
+	for name, c := range map[string]struct {
+		stuck bool
+		takes time.Duration
+	}{"the rest": {false, 0}, "a reader that hangs": {true, closeWait}} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, Config{}, answer, func(t *testing.T, s *Slot, network *pipes) {
+				free := make(chan struct{})
+				if c.stuck {
+					s.c.cfg.Dial = func(ctx context.Context, n, a string) (net.Conn, error) {
+						nc, err := network.dial(ctx, n, a)
+						return stuck{nc, free}, err
+					}
+				}
+				final := post(t.Context(), s, Call{}, 0)
+				require.Empty(t, final)
+				s.c.Close()
+				require.Equal(t, c.takes, time.Since(s.c.cfg.Epoch))
+				rec := <-final
+				require.Empty(t, rec.Message)
+				require.Equal(t, record.Absent, rec.BodyEnd)
+				close(free)
+				synctest.Wait()
+				require.Empty(t, final, "not handed over again")
+			})
+		})
+	}
 }
 
 func TestTimeouts(t *testing.T) {
