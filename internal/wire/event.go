@@ -21,7 +21,7 @@ func open(name, data []byte, e *Event) (c cursor, more bool, err error) {
 		c.word("null")
 		return c, false, c.err()
 	case '[':
-		if string(bytes.TrimSpace(data)) == "[DONE]" {
+		if string(bytes.Trim(data, " \t\r\n")) == "[DONE]" {
 			e.End = true
 			return c, false, nil
 		}
