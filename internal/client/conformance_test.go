@@ -126,7 +126,7 @@ func (c capture) replay(t *testing.T, pieces []string) *record.Record {
 func timeless(r *record.Record) record.Record {
 	x := *r
 	for _, at := range []*int64{
-		&x.Scheduled, &x.Sent, &x.Connected, &x.Headers, &x.FirstEvent, &x.FirstToken, &x.SecondToken,
+		&x.Scheduled, &x.Sent, &x.Wrote, &x.Connected, &x.Headers, &x.FirstEvent, &x.FirstToken, &x.SecondToken,
 		&x.FirstAnswer, &x.LastToken, &x.UsageAt, &x.Done, &x.Dial, &x.MaxGap,
 	} {
 		if *at != record.Absent {

@@ -11,7 +11,8 @@ import (
 	"github.com/slogate/slogate/internal/record"
 )
 
-// conn stamps the return of each socket read. It sits below TLS.
+// conn stamps the return of each socket read, and the start of each request's
+// first write. It sits below TLS.
 type conn struct {
 	net.Conn
 	epoch time.Time
@@ -28,6 +29,8 @@ type conn struct {
 	mu       sync.Mutex
 	requests int64 // number of requests that got the connection
 	before   int64 // last when the latest of them got it
+
+	wrote atomic.Int64 // just before its first byte was written; Absent before, and 0 ahead of the first one
 }
 
 // exchange is one request on a connection, with its answer.
@@ -43,6 +46,7 @@ func (c *conn) begin() exchange {
 	defer c.mu.Unlock()
 	c.requests++
 	c.before = c.last.Load()
+	c.wrote.Store(record.Absent)
 	return exchange{conn: c, n: c.requests}
 }
 
@@ -75,6 +79,13 @@ func (c *conn) Read(p []byte) (int, error) {
 		c.ended.Store(at)
 	}
 	return n, err
+}
+
+func (c *conn) Write(p []byte) (int, error) {
+	if c.wrote.Load() == record.Absent {
+		c.wrote.Store(int64(time.Since(c.epoch)))
+	}
+	return c.Conn.Write(p)
 }
 
 // dial opens a connection that stamps. It is a transport's DialContext, whose

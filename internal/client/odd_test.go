@@ -336,7 +336,7 @@ func checkStamps(t *testing.T, r *record.Record) {
 		name string
 		at   int64
 	}{
-		{"Sent", r.Sent}, {"Connected", r.Connected}, {"Headers", r.Headers}, {"FirstEvent", r.FirstEvent},
+		{"Sent", r.Sent}, {"Connected", r.Connected}, {"Wrote", r.Wrote}, {"Headers", r.Headers}, {"FirstEvent", r.FirstEvent},
 		{"FirstToken", r.FirstToken}, {"SecondToken", r.SecondToken}, {"LastToken", r.LastToken}, {"Done", r.Done},
 	} {
 		if x.at == record.Absent || x.name == "LastToken" && r.TokenEvents == 1 {

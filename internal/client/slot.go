@@ -89,7 +89,8 @@ func (c *Client) NewSlot() *Slot {
 // byte of an answer, is sent once more on a fresh one and counted in
 // rec.Resent: a server may close an idle connection at any time, and
 // llama-server does so after each stream. Sent is then that of the first
-// attempt, and Connected, Reused, DNS, Dial and TLS are those of the second.
+// attempt, and Wrote, Connected, Reused, DNS, Dial and TLS are those of the
+// second.
 func (s *Slot) Do(ctx context.Context, call Call, rec *record.Record, done func(*record.Record)) {
 	s.drains.settle()
 	parent := ctx
@@ -105,6 +106,9 @@ func (s *Slot) Do(ctx context.Context, call Call, rec *record.Record, done func(
 	rec.Sent = s.c.now()
 	s.watch.start(rec.Sent, cancel)
 	resp, err := s.send(ctx, call.Body)
+	if s.conn != nil {
+		rec.Wrote = s.conn.wrote.Load()
+	}
 	if err != nil {
 		s.unsent(parent, err)
 		s.watch.stop()

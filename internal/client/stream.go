@@ -3,6 +3,7 @@ package client
 import (
 	"context"
 	"io"
+	"math/bits"
 	"net/http"
 
 	"github.com/slogate/slogate/internal/record"
@@ -18,8 +19,9 @@ type stream struct {
 	whole  bool // the body is one JSON value: it has an end, but no token times
 
 	event     wire.Event
-	reads     int64 // socket reads when the event before was complete
-	finished  bool  // an event had a finish reason
+	reads     int64  // socket reads when the event before was complete
+	finished  bool   // an event had a finish reason
+	silent    uint64 // choices of several that have no output yet, bits as in wire.Event.Outputs
 	usage     tally
 	lastUsage int64 // output tokens that the usage before told
 	allUsage  bool  // each token event so far carried usage
@@ -28,7 +30,10 @@ type stream struct {
 // read takes the events of an answer up to its end.
 func (s *Slot) read(ctx context.Context, resp *http.Response, call Call) {
 	st := &s.stream
-	st.reads, st.finished = 0, false
+	st.reads, st.finished, st.silent = 0, false, 0
+	if call.N > 1 && !st.whole {
+		s.expect(call.N)
+	}
 	st.usage = newTally(call.N)
 	st.lastUsage, st.allUsage = 0, call.N <= 1
 	if err := st.body.reset(resp); err != nil {
@@ -71,6 +76,9 @@ func (s *Slot) take(e *sse.Event, call Call) (last bool) {
 		rec.FirstEvent = e.At
 	}
 	s.output(e.At, kind)
+	if first := ev.Outputs & st.silent; first != 0 {
+		s.firsts(e.At, first)
+	}
 	if ev.Finish != "" {
 		st.finished = true
 		rec.FinishReason = s.c.redact.clean(ev.Finish, maxFinish)
@@ -145,6 +153,23 @@ func (s *Slot) output(at int64, kind record.Kind) {
 		s.watch.token.Store(at)
 	}
 	rec.LastToken = at
+}
+
+// expect makes room for the first tokens of n choices.
+func (s *Slot) expect(n int) {
+	n = min(n, 64)
+	s.stream.silent = ^uint64(0) >> (64 - n)
+	for range n {
+		s.rec.FirstTokens = append(s.rec.FirstTokens, record.Absent)
+	}
+}
+
+// firsts stamps the first tokens of some choices.
+func (s *Slot) firsts(at int64, choices uint64) {
+	s.stream.silent &^= choices
+	for ; choices != 0; choices &= choices - 1 {
+		s.rec.FirstTokens[bits.TrailingZeros64(choices)] = at
+	}
 }
 
 // tokens is how many output tokens the event carries: what the event says

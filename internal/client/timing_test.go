@@ -86,7 +86,7 @@ func TestWorkedExample(t *testing.T) {
 			want := &record.Record{
 				AskedTokens: 41,
 				Scheduled:   record.Absent,
-				Sent:        rec.Sent, Connected: rec.Sent, Headers: rec.Sent,
+				Sent:        rec.Sent, Wrote: rec.Sent, Connected: rec.Sent, Headers: rec.Sent,
 				FirstEvent: rec.Sent + 50*ms, FirstToken: rec.Sent + 200*ms, SecondToken: rec.Sent + 220*ms,
 				FirstAnswer: rec.Sent + 400*ms, LastToken: rec.Sent + 1000*ms,
 				UsageAt: rec.Sent + 1015*ms, Done: rec.Sent + 1015*ms, BodyEnd: rec.Sent + 1020*ms,
@@ -398,9 +398,53 @@ func TestPhasesHaveTheirOwnStamps(t *testing.T) {
 		time.Sleep(time.Second)
 		rec := do(t.Context(), s, Call{}, 0)
 		require.Empty(t, rec.Message)
-		got := fmt.Sprint(rec.Sent/ms, rec.Dial/ms, rec.Connected/ms, rec.Headers/ms, rec.FirstEvent/ms, rec.FirstToken/ms, rec.SecondToken/ms, rec.LastToken/ms, rec.MaxGap/ms, rec.Done/ms)
+		got := fmt.Sprint(rec.Sent/ms, rec.Dial/ms, rec.Connected/ms, rec.Wrote/ms, rec.Headers/ms, rec.FirstEvent/ms, rec.FirstToken/ms, rec.SecondToken/ms, rec.LastToken/ms, rec.MaxGap/ms, rec.Done/ms)
 		// Without an end mark the answer is done when the body is.
-		require.Equal(t, "1000 7 1007 21007 26007 26007 26037 26097 60 26207", got)
+		require.Equal(t, "1000 7 1007 1007 21007 26007 26007 26037 26097 60 26207", got)
 		require.Equal(t, rec.Done, rec.BodyEnd)
+	})
+}
+
+// Each of several choices has a first token of its own.
+func TestFirstTokensOfChoices(t *testing.T) {
+	of := func(choice int, text string) string {
+		return strings.Replace(tok(text), `"index":0`, fmt.Sprintf(`"index":%d`, choice), 1)
+	}
+	handle := func(p *peer) {
+		for {
+			if _, ok := p.request(); !ok {
+				return
+			}
+			p.pace(head, paced{10, chunk(of(2, ""))}, paced{20, chunk(of(1, "a") + of(1, "b"))}, paced{30, chunk(of(0, "a"))},
+				paced{40, chunk(of(70, "a"))}, paced{50, chunk(of(1, "c")+stop+done) + last})
+		}
+	}
+	bubble(t, Config{}, handle, func(t *testing.T, s *Slot, _ *pipes) {
+		rec := new(record.Record)
+		ask := func(n int) []int64 {
+			rec.Reset()
+			final := make(chan bool, 1)
+			s.Do(t.Context(), Call{N: n}, rec, func(*record.Record) { final <- true })
+			<-final
+			require.Empty(t, rec.Message)
+			var after []int64
+			for _, at := range rec.FirstTokens {
+				if at != record.Absent {
+					at = (at - rec.Sent) / ms
+				}
+				after = append(after, at)
+			}
+			return after
+		}
+		require.Equal(t, []int64{30, 20, record.Absent}, ask(3))
+		room := &rec.FirstTokens[0]
+		require.Empty(t, ask(1))
+		require.Empty(t, ask(0))
+		require.Equal(t, []int64{30, 20}, ask(2))
+		require.Same(t, room, &rec.FirstTokens[0], "memory is used again")
+		many := ask(100)
+		require.Len(t, many, 64)
+		require.Equal(t, []int64{30, 20, record.Absent}, many[:3])
+		require.EqualValues(t, 40, many[63])
 	})
 }

@@ -14,6 +14,8 @@ func appendLine(dst []byte, r *Record) []byte {
 		switch v := c.at(r).(type) {
 		case *seconds:
 			dst = appendUnless(dst, int64(*v) == Absent, appendSeconds, int64(*v))
+		case *stamps:
+			dst = appendStamps(dst, *v)
 		case *tally:
 			dst = appendUnless(dst, int64(*v) == Absent, appendInt, int64(*v))
 		case *nonzero:
@@ -93,6 +95,20 @@ func appendUnless(dst []byte, absent bool, f func([]byte, int64) []byte, v int64
 		return append(dst, "null"...)
 	}
 	return f(dst, v)
+}
+
+func appendStamps(dst []byte, all []int64) []byte {
+	if len(all) == 0 {
+		return append(dst, "null"...)
+	}
+	dst = append(dst, '[')
+	for i, at := range all {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = appendUnless(dst, at == Absent, appendSeconds, at)
+	}
+	return append(dst, ']')
 }
 
 func appendInt(dst []byte, v int64) []byte { return strconv.AppendInt(dst, v, 10) }

@@ -8,6 +8,8 @@ package record
 //     nine places, exact to the nanosecond; stamps count from the run's start;
 //   - what does not exist is null: an absent stamp or count, an empty text, and
 //     a status, asked_tokens or planned_input_tokens of 0;
+//   - choice_first_tokens_s is a list of stamps, an entry a choice, where
+//     several choices were asked for;
 //   - phase is "measured" or "warmup".
 //
 // The data events follow as compact members: event_gaps_s holds the first
@@ -24,11 +26,12 @@ const (
 
 // The sorts of column, as views of a record's fields.
 type (
-	seconds int64  // nanoseconds, written as seconds; null when Absent
-	tally   int64  // null when Absent
-	nonzero int    // null when 0
-	phase   bool   // whether it is "warmup"
-	text    string // null when empty
+	seconds int64   // nanoseconds, written as seconds; null when Absent
+	stamps  []int64 // a list of such, null when empty
+	tally   int64   // null when Absent
+	nonzero int     // null when 0
+	phase   bool    // whether it is "warmup"
+	text    string  // null when empty
 )
 
 // column is one member of a line; at gives a pointer to the record's field.
@@ -46,6 +49,7 @@ var columns = [...]column{
 
 	{"scheduled_s", func(r *Record) any { return (*seconds)(&r.Scheduled) }},
 	{"sent_s", func(r *Record) any { return (*seconds)(&r.Sent) }},
+	{"wrote_s", func(r *Record) any { return (*seconds)(&r.Wrote) }},
 	{"connected_s", func(r *Record) any { return (*seconds)(&r.Connected) }},
 	{"headers_s", func(r *Record) any { return (*seconds)(&r.Headers) }},
 	{"first_event_s", func(r *Record) any { return (*seconds)(&r.FirstEvent) }},
@@ -56,6 +60,7 @@ var columns = [...]column{
 	{"usage_s", func(r *Record) any { return (*seconds)(&r.UsageAt) }},
 	{"done_s", func(r *Record) any { return (*seconds)(&r.Done) }},
 	{"body_end_s", func(r *Record) any { return (*seconds)(&r.BodyEnd) }},
+	{"choice_first_tokens_s", func(r *Record) any { return (*stamps)(&r.FirstTokens) }},
 
 	{"dns_s", func(r *Record) any { return (*seconds)(&r.DNS) }},
 	{"dial_s", func(r *Record) any { return (*seconds)(&r.Dial) }},

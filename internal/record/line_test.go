@@ -16,7 +16,7 @@ import (
 func full() *Record {
 	return &Record{
 		Index: 7, Slot: 3, Tag: "long",
-		Scheduled: 1_000_000_000, Sent: 1_000_000_005, Connected: 1_000_020_000, Headers: 1_200_000_000,
+		Scheduled: 1_000_000_000, Sent: 1_000_000_005, Wrote: 1_000_000_105, Connected: 1_000_020_000, Headers: 1_200_000_000,
 		FirstEvent: 1_234_567_891, FirstToken: 1_234_567_892, SecondToken: 1_254_567_891, FirstAnswer: 1_254_567_891,
 		LastToken: 1_300_000_000, UsageAt: 1_310_000_000, Done: 1_320_000_000, BodyEnd: 1_320_000_500,
 		DNS: 0, Dial: 10_000, TLS: Absent, Reused: true, Resent: 1,
@@ -25,6 +25,7 @@ func full() *Record {
 		InputSource: SourceUsage, OutputSource: SourceTokenizer,
 		DataEvents: 4, TokenEvents: 3, Coalesced: 1, MaxGap: 45_432_109, Bytes: 4096,
 		Class: ClassTimeout, Phase: PhaseTotal, Message: "gave up \"after\" 1 s\n\u2028\x7f\xff é",
+		FirstTokens: []int64{1_234_567_892, Absent, 1_254_567_891},
 		Events: []Event{
 			{At: 1_234_567_891, Kind: KindChoices},
 			{At: 1_254_567_891, Kind: KindChoices | KindAnswer, Tokens: 2},
@@ -36,9 +37,9 @@ func full() *Record {
 
 func TestLineByHand(t *testing.T) {
 	want := `{"index":7,"phase":"measured","slot":3,"tag":"long",` +
-		`"scheduled_s":1,"sent_s":1.000000005,"connected_s":1.00002,"headers_s":1.2,` +
+		`"scheduled_s":1,"sent_s":1.000000005,"wrote_s":1.000000105,"connected_s":1.00002,"headers_s":1.2,` +
 		`"first_event_s":1.234567891,"first_token_s":1.234567892,"second_token_s":1.254567891,"first_answer_s":1.254567891,` +
-		`"last_token_s":1.3,"usage_s":1.31,"done_s":1.32,"body_end_s":1.3200005,` +
+		`"last_token_s":1.3,"usage_s":1.31,"done_s":1.32,"body_end_s":1.3200005,"choice_first_tokens_s":[1.234567892,null,1.254567891],` +
 		`"dns_s":0,"dial_s":0.00001,"tls_s":null,"reused":true,"resent":1,` +
 		`"status":200,"finish_reason":"stop","asked_tokens":64,"ignore_eos":true,"planned_input_tokens":1024,` +
 		`"input_tokens":1023,"output_tokens":3,"cached_tokens":0,"reasoning_tokens":null,` +
@@ -56,9 +57,9 @@ func TestLineOfAnUnknownRecord(t *testing.T) {
 	r.Reset()
 	r.Warmup = true
 	want := `{"index":0,"phase":"warmup","slot":0,"tag":null,` +
-		`"scheduled_s":null,"sent_s":null,"connected_s":null,"headers_s":null,` +
+		`"scheduled_s":null,"sent_s":null,"wrote_s":null,"connected_s":null,"headers_s":null,` +
 		`"first_event_s":null,"first_token_s":null,"second_token_s":null,"first_answer_s":null,` +
-		`"last_token_s":null,"usage_s":null,"done_s":null,"body_end_s":null,` +
+		`"last_token_s":null,"usage_s":null,"done_s":null,"body_end_s":null,"choice_first_tokens_s":null,` +
 		`"dns_s":null,"dial_s":null,"tls_s":null,"reused":false,"resent":0,` +
 		`"status":null,"finish_reason":null,"asked_tokens":null,"ignore_eos":false,"planned_input_tokens":null,` +
 		`"input_tokens":null,"output_tokens":null,"cached_tokens":null,"reasoning_tokens":null,` +
@@ -105,7 +106,7 @@ func randomRecord(r *rand.Rand) *Record {
 	}
 	x := &Record{
 		Index: count(), Warmup: r.IntN(2) == 0, Slot: count(), Tag: str(),
-		Scheduled: stamp(), Sent: stamp(), Connected: stamp(), Headers: stamp(), FirstEvent: stamp(),
+		Scheduled: stamp(), Sent: stamp(), Wrote: stamp(), Connected: stamp(), Headers: stamp(), FirstEvent: stamp(),
 		FirstToken: stamp(), SecondToken: stamp(), FirstAnswer: stamp(), LastToken: stamp(), UsageAt: stamp(), Done: stamp(), BodyEnd: stamp(),
 		DNS: stamp(), Dial: stamp(), TLS: stamp(), Reused: r.IntN(2) == 0, Resent: count(),
 		Status: count(), FinishReason: str(), AskedTokens: count(), IgnoreEOS: r.IntN(2) == 0, PlannedInput: count(),
@@ -113,6 +114,9 @@ func randomRecord(r *rand.Rand) *Record {
 		InputSource: str(), OutputSource: str(),
 		DataEvents: count(), TokenEvents: count(), Coalesced: count(), MaxGap: stamp(), Bytes: int64(count()),
 		Class: str(), Phase: str(), Message: str(),
+	}
+	for range r.IntN(2) * r.IntN(5) {
+		x.FirstTokens = append(x.FirstTokens, stamp())
 	}
 	for range r.IntN(3) * r.IntN(100) {
 		x.Events = append(x.Events, Event{At: stamp(), Kind: Kind(r.IntN(256)), Tokens: int32(r.IntN(2) * int(r.Int32()))})

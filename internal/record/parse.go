@@ -125,9 +125,9 @@ func (p *parser) set(r *Record, i int, value []byte) error {
 		}
 		return nil
 	case columnGaps:
-		return fixedList(&ev.gaps, value, 9)
+		return fixedList(&ev.gaps, value, 9, false)
 	case columnTokens:
-		return fixedList(&ev.tokens, value, 0)
+		return fixedList(&ev.tokens, value, 0, false)
 	case columnKinds:
 		digits, ok := plainString(value)
 		if !ok {
@@ -142,6 +142,10 @@ func (p *parser) set(r *Record, i int, value []byte) error {
 	switch v := columns[i].at(r).(type) {
 	case *seconds:
 		err = fixedOr(Absent, null, (*int64)(v), value, 9)
+	case *stamps:
+		if !null {
+			err = fixedList((*[]int64)(v), value, 9, true)
+		}
 	case *tally:
 		err = fixedOr(Absent, null, (*int64)(v), value, 0)
 	case *nonzero:

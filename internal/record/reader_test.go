@@ -46,6 +46,8 @@ func TestReaderNamesLineAndField(t *testing.T) {
 		{lineWith(`,"tag":5`), `line 2: tag: "5" is not a string`},
 		{lineWith(`,"tag":"\x"`), `line 2: tag: "\"\\x\"" is not a string`},
 		{lineWith(`,"message":["` + strings.Repeat("a", 100) + `"]`), `line 2: message: "[\"` + strings.Repeat("a", 38) + `"... is not a string`},
+		{lineWith(`,"choice_first_tokens_s":[1,nul]`), `line 2: choice_first_tokens_s: "nul" is not a number of seconds with at most nine places`},
+		{lineWith(`,"event_gaps_s":[null]`), `line 2: event_gaps_s: "null" is not a number of seconds with at most nine places`},
 		{lineWith(`,"event_gaps_s":1`), `line 2: event_gaps_s: "1" is not a list`},
 		{lineWith(`,"event_gaps_s":[1 2]`), `line 2: event_gaps_s: "[1 2]" is not a list`},
 		{lineWith(`,"event_gaps_s":[1,]`), `line 2: event_gaps_s: "" is not a number of seconds with at most nine places`},
@@ -153,6 +155,7 @@ func TestLongLines(t *testing.T) {
 func FuzzReader(f *testing.F) {
 	f.Add(appendLine(nil, full()))
 	f.Add([]byte(lineWith("")))
+	f.Add([]byte(lineWith(`,"choice_first_tokens_s":[0.5,null],"wrote_s":1`)))
 	f.Add([]byte(lineWith(`,"event_gaps_s":[-1],"event_kinds":"7f","event_tokens":[3],"sent_s":-0.5`)))
 	f.Add([]byte(lineWith(`,"x":{"a":[{}]},"tag":"\ud83d\ude42"`) + "\n{\"index\":"))
 	f.Fuzz(func(t *testing.T, in []byte) {

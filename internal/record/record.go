@@ -73,6 +73,7 @@ type Record struct {
 
 	Scheduled   int64 // when the load wanted it to start
 	Sent        int64 // just before it was handed to the transport, body encoded
+	Wrote       int64 // just before its first byte was written to the connection
 	Connected   int64 // a connection was in hand
 	Headers     int64 // status line and headers were read
 	FirstEvent  int64 // first data event of any kind
@@ -111,24 +112,30 @@ type Record struct {
 	Phase   string // phase of a failure, where it has one
 	Message string // one bounded line about the failure, without secrets
 
+	// FirstTokens are the first token events of each choice, Absent for one
+	// without any; empty when one choice was asked for. The 64th entry, if
+	// there is one, stands for all choices from there on.
+	FirstTokens []int64
+
 	// Events are the data events in order of arrival. They are written to
 	// requests.jsonl and are nil in records that a result keeps in memory.
 	Events []Event
 }
 
 // Reset makes r a record of which nothing is known, and keeps the memory of
-// its events for the next request.
+// its lists for the next request.
 func (r *Record) Reset() {
-	ev := r.Events[:0]
+	ev, first := r.Events[:0], r.FirstTokens[:0]
 	*r = Record{
-		Scheduled: Absent, Sent: Absent, Connected: Absent, Headers: Absent,
+		Scheduled: Absent, Sent: Absent, Wrote: Absent, Connected: Absent, Headers: Absent,
 		FirstEvent: Absent, FirstToken: Absent, SecondToken: Absent, FirstAnswer: Absent,
 		LastToken: Absent, UsageAt: Absent, Done: Absent, BodyEnd: Absent,
 		DNS: Absent, Dial: Absent, TLS: Absent,
 		InputTokens: Absent, OutputTokens: Absent, CachedTokens: Absent, ReasoningTokens: Absent,
 		InputSource: SourceNone, OutputSource: SourceNone,
-		MaxGap: Absent,
-		Events: ev,
+		MaxGap:      Absent,
+		FirstTokens: first,
+		Events:      ev,
 	}
 }
 

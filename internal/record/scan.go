@@ -127,8 +127,9 @@ func fixed(dst *int64, b []byte, places int) error {
 	return nil
 }
 
-// fixedList reads a JSON list of such numbers onto dst.
-func fixedList(dst *[]int64, value []byte, places int) error {
+// fixedList reads a JSON list of such numbers onto dst; where nulls are allowed
+// they are Absent.
+func fixedList(dst *[]int64, value []byte, places int, nulls bool) error {
 	p := parser{in: value}
 	if !p.take('[') {
 		return unlike(value, "a list")
@@ -138,7 +139,8 @@ func fixedList(dst *[]int64, value []byte, places int) error {
 	}
 	for {
 		var n int64
-		if err := fixed(&n, p.value(), places); err != nil {
+		v := p.value()
+		if err := fixedOr(Absent, nulls && string(v) == "null", &n, v, places); err != nil {
 			return err
 		}
 		*dst = append(*dst, n)
