@@ -1,6 +1,7 @@
 package client
 
 import (
+	"bytes"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -181,25 +182,49 @@ func (s *Slot) broken(ctx context.Context, err error) {
 // unfinished judges a body that ended cleanly, without an end mark and without
 // a finish reason.
 func (s *Slot) unfinished(resp *http.Response) {
-	lines, excerpt := s.stream.events.Ignored()
 	at := s.exchange.end()
-	if lines == 0 {
-		s.fail(record.ClassTruncated, at, fmt.Sprintf("the answer ended after %d events, without finish reason and end mark", s.rec.DataEvents))
+	if message, found := s.aside(); found {
+		s.fail(record.ClassStreamError, at, message)
 		return
 	}
-	// Servers have put errors beside their events (llama-server's "error:").
-	if i := strings.IndexByte(string(excerpt), '{'); i >= 0 {
-		var ev wire.Event
-		if s.c.cfg.Dialect.Decode(nil, excerpt[i:], &ev) == nil && ev.Failed {
-			s.fail(record.ClassStreamError, at, ev.Error)
-			return
-		}
-	}
-	if s.rec.DataEvents == 0 {
+	lines, excerpt := s.stream.events.Ignored()
+	if lines > 0 && s.rec.DataEvents == 0 {
 		s.fail(record.ClassMalformed, at, fmt.Sprintf("no event stream (Content-Type %q): %s", resp.Header.Get("Content-Type"), s.quote(excerpt)))
 		return
 	}
-	s.fail(record.ClassTruncated, at, fmt.Sprintf("the answer ended after %d events, with %d lines that are none: %s", s.rec.DataEvents, lines, s.quote(excerpt)))
+	s.fail(record.ClassTruncated, at, fmt.Sprintf("the answer ended after %d events, without finish reason and end mark%s", s.rec.DataEvents, s.beside()))
+}
+
+// aside finds an error that the server put beside its events: an error object,
+// or the line "error: {...}" of llama-server until 2025, which sends "[DONE]"
+// after it all the same.
+func (s *Slot) aside() (message string, found bool) {
+	lines, excerpt := s.stream.events.Ignored()
+	if lines == 0 {
+		return "", false
+	}
+	for line := range bytes.Lines(excerpt) {
+		object, is := bytes.CutPrefix(line, []byte("error:"))
+		if object = bytes.TrimSpace(object); is && bytes.HasPrefix(object, []byte("{")) {
+			return wire.ErrorMessage([]byte(s.c.redact.secretsOut(string(object)))), true
+		}
+	}
+	if i := bytes.IndexByte(excerpt, '{'); i >= 0 {
+		var ev wire.Event
+		if s.c.cfg.Dialect.Decode(nil, excerpt[i:], &ev) == nil && ev.Failed {
+			return ev.Error, true
+		}
+	}
+	return "", false
+}
+
+// beside tells of the lines beside the events.
+func (s *Slot) beside() string {
+	lines, excerpt := s.stream.events.Ignored()
+	if lines == 0 {
+		return ""
+	}
+	return fmt.Sprintf(", with %d lines that are no event: %s", lines, s.quote(excerpt))
 }
 
 // quote repeats the start of what a server sent. Secrets are taken out before

@@ -195,9 +195,12 @@ func (s *Slot) succeed(at int64, call Call) {
 	rec.Done = at
 	st.usage.fill(rec)
 	asked := int64(rec.AskedTokens) * int64(max(1, call.N))
+	message, failed := s.aside()
 	switch {
+	case failed:
+		s.fail(record.ClassStreamError, at, message)
 	case rec.TokenEvents == 0:
-		s.fail(record.ClassEmpty, at, "the answer ended without any output"+because(rec))
+		s.fail(record.ClassEmpty, at, "the answer ended without any output"+because(rec)+s.beside())
 	case s.c.cfg.ShortIsFailure && call.IgnoreEOS && rec.OutputTokens >= 0 && rec.OutputTokens < asked:
 		s.fail(record.ClassShort, at, short(rec.OutputTokens, asked)+because(rec))
 	}
