@@ -77,15 +77,17 @@ const (
 	closeWait = 2 * time.Second
 )
 
-// Client makes slots that send to one endpoint. It is safe for concurrent use.
+// Client makes slots that send to one endpoint. It is safe for concurrent use,
+// and has to be closed if it has slots.
 type Client struct {
 	cfg       Config
 	post      *http.Request // the request, but for its body
 	getHeader http.Header
 	redact    *redactor
 
-	mu    sync.Mutex
-	slots []*Slot
+	mu     sync.Mutex
+	slots  []*Slot
+	hushed bool
 }
 
 // New checks cfg and returns a client. Nothing is sent. Errors name the field
@@ -176,6 +178,12 @@ func (c *Client) Close() {
 	c.wait(slots, closeWait)
 	for _, s := range slots {
 		s.transport.CloseIdleConnections()
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.hushed {
+		c.hushed = false
+		unhush()
 	}
 }
 

@@ -71,6 +71,10 @@ func (c *Client) NewSlot() *Slot {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.slots = append(c.slots, s)
+	if !c.hushed {
+		c.hushed = true
+		hush()
+	}
 	return s
 }
 
