@@ -148,9 +148,9 @@ func (c *collector) totals() liveTotals {
 
 // finish sets what r says about the requests. concurrency is the load's.
 func (c *collector) finish(r *Result, concurrency int) {
-	planned := r.Counts.Planned
+	of := r.Counts // what the load knows
 	r.Counts = c.counts
-	r.Counts.Planned = planned
+	r.Counts.Planned, r.Counts.Dropped, r.Counts.Unsent = of.Planned, of.Dropped, of.Unsent
 	r.samples = c.samples
 	r.Failures = []Failure{}
 	for _, f := range c.failures {

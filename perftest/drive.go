@@ -6,6 +6,8 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -20,6 +22,7 @@ import (
 type prepared struct {
 	body    []byte
 	encoded encoded
+	at      time.Duration // in its trace
 	planned int
 	tag     string
 }
@@ -31,29 +34,28 @@ const slowWriter = 10_000
 // driver sends a run's phases.
 type driver struct {
 	*run
+	stop      context.Context // done: no more starts
 	collector *collector
 	writer    *record.Writer
 	put       func(*record.Record) // the writer's, bound once
 	ahead     *load.Preparer[prepared]
-	slots     []*client.Slot
-	warmup    bool         // the phase under way; written between phases only
-	index     atomic.Int64 // position in the phase's plan
+	slots     slots
+	warmup    bool // the phase under way; written between phases only
+	next      int  // position of the request that is prepared next
 	inFlight  atomic.Int64
 }
 
 // measure drives the load and gives what it measured, whatever ended it. The
 // error is one of the set-up that only showed during the run.
 func (r *run) measure(ctx context.Context) (*Result, error) {
-	d := &driver{run: r, collector: newCollector()}
+	d := &driver{run: r, stop: ctx, collector: newCollector(), slots: slots{client: r.client}}
 	writer, err := record.Create(filepath.Join(r.dir, requestsFile), d.collector.add)
 	if err != nil {
 		return r.result(), fmt.Errorf("results: %w", err)
 	}
 	d.writer, d.put = writer, writer.Put
-	d.ahead = load.Prepare(ctx, max(64, 2*r.plan.Concurrency), d.prepare)
-	for range r.plan.Concurrency {
-		d.slots = append(d.slots, r.client.NewSlot())
-	}
+	d.ahead = load.Prepare(ctx, max(64, 2*r.plan.slots()), d.prepare)
+	d.slots.get(max(r.plan.slots(), r.warmupSlots()) - 1)
 	res := r.result()
 	progress := d.startProgress()
 	d.ahead.Ready(ctx)
@@ -62,21 +64,11 @@ func (r *run) measure(ctx context.Context) (*Result, error) {
 	progress.Stop()
 	d.ahead.Close()
 	writeErr := d.writer.Close()
-	d.collector.finish(res, r.plan.Concurrency)
+	res.Counts.Dropped, res.Counts.Unsent = ran.Dropped, ran.Unsent
+	d.collector.finish(res, r.plan.slots())
 	res.Duration = Value(time.Since(r.epoch).Seconds())
 	err = d.ahead.Err()
-	if writeErr != nil {
-		res.Warnings = append(res.Warnings, fmt.Sprintf("%s is incomplete: %v", requestsFile, writeErr))
-	}
-	if n := d.writer.Stats().HighWater; n > slowWriter {
-		res.Warnings = append(res.Warnings, fmt.Sprintf("up to %d requests waited to be written: the disk of %s is slower than the load", n, shortPath(r.dir)))
-	}
-	if n := d.ahead.Starved(); n > 0 {
-		res.Warnings = append(res.Warnings, fmt.Sprintf("%d requests had to wait for their body: the workload is slower than the load", n))
-	}
-	if ran.Reason == load.ReasonExhausted && r.plan.Requests > 0 {
-		res.Warnings = append(res.Warnings, fmt.Sprintf("the workload ended after %d of %d requests", res.Counts.Sent, r.plan.Requests))
-	}
+	d.findings(res, ran, writeErr)
 	if res.Ended = ended(ctx, err); res.Ended != endedComplete {
 		res.Partial = ran.Reason == load.ReasonStopped || err != nil
 	}
@@ -86,40 +78,115 @@ func (r *run) measure(ctx context.Context) (*Result, error) {
 	return res, joinErrors(err, res.save())
 }
 
+// findings adds what a reader has to know of how the run went.
+func (d *driver) findings(res *Result, ran load.Report, writeErr error) {
+	say := func(yes bool, format string, args ...any) {
+		if yes {
+			res.Warnings = append(res.Warnings, fmt.Sprintf(format, args...))
+		}
+	}
+	waiting, starved := d.writer.Stats().HighWater, d.ahead.Starved()
+	say(writeErr != nil, "%s is incomplete: %v", requestsFile, writeErr)
+	say(waiting > slowWriter, "up to %d requests waited to be written: the disk of %s is slower than the load", waiting, shortPath(d.dir))
+	say(starved > 0, "%d requests had to wait for their body: the workload is slower than the load", starved)
+	say(ran.Reason == load.ReasonExhausted && res.Counts.Planned > 0, "the workload ended after %d of %d requests", res.Counts.Sent, res.Counts.Planned)
+	say(ran.Dropped > 0, "%d of %d requests were dropped, because %d were in flight already", ran.Dropped, ran.Offered, d.plan.InFlight)
+	say(ran.Unsent > 0, "%d of %d requests still waited to be sent at the end", ran.Unsent, ran.Offered)
+}
+
+// warmupSlots is the concurrency of the warm-up: what it says, else the
+// load's, which for an open loop is 1.
+func (r *run) warmupSlots() int {
+	if n := r.scenario.Warmup.Concurrency; n > 0 {
+		return n
+	}
+	return max(1, r.plan.slots())
+}
+
 // phases runs the warm-up, to its last answer, and then the load.
 func (d *driver) phases(ctx context.Context) load.Report {
+	warmedUp := false
 	if w := d.scenario.Warmup; w.Requests > 0 || w.Duration > 0 {
 		d.warmup = true
-		ran := load.Closed(ctx, d.epoch, load.Plan{Concurrency: d.plan.Concurrency, Requests: w.Requests, Duration: w.Duration}, grace, d.send)
-		if ran.Reason == load.ReasonStopped {
+		p := Plan{Concurrency: d.warmupSlots(), Requests: w.Requests, Duration: w.Duration}
+		if ran := p.loop(d.scenario.Seed, d.settings.shard, nil).Run(ctx, d.epoch, d.send); ran.Reason == load.ReasonStopped {
 			return ran
 		}
-		d.warmup = false
-		d.index.Store(0)
+		d.warmup, warmedUp = false, true
 	}
-	return load.Closed(ctx, d.epoch, load.Plan(d.plan), grace, d.send)
+	return d.plan.loop(d.scenario.Seed, d.settings.shard, d.trace(warmedUp)).Run(ctx, d.epoch, d.send)
+}
+
+// trace yields prepared requests with their times. The warm-up has taken the
+// first ones: the trace then begins with the one after them.
+func (d *driver) trace(warmedUp bool) func() (time.Duration, any, bool) {
+	first, base := true, time.Duration(0)
+	return func() (time.Duration, any, bool) {
+		p, ok := d.ahead.Take(d.stop)
+		if !ok {
+			return 0, nil, false
+		}
+		if first && warmedUp {
+			base = p.at
+		}
+		first = false
+		return p.at - base, &p, true
+	}
 }
 
 // send sends one request. It is the hot path: nothing is made here but the
 // request itself.
-func (d *driver) send(ctx context.Context, slot int, scheduled int64) bool {
-	p, ok := d.ahead.Take(ctx)
+func (d *driver) send(ctx context.Context, t *load.Turn) bool {
+	p, ok := t.Item.(*prepared)
 	if !ok {
-		return false
+		one, ok := d.ahead.Take(d.stop)
+		if !ok {
+			return false
+		}
+		p = &one
 	}
 	rec := d.writer.Get()
-	rec.Index = int(d.index.Add(1) - 1)
-	rec.Warmup, rec.Slot, rec.Tag, rec.Scheduled = d.warmup, slot, p.tag, scheduled
+	rec.Index, rec.Warmup, rec.Slot, rec.Tag, rec.Scheduled = t.Index, d.warmup, t.Slot, p.tag, t.Scheduled
 	rec.AskedTokens, rec.IgnoreEOS, rec.PlannedInput = p.encoded.asked, p.encoded.ignoreEOS, p.planned
 	d.inFlight.Add(1)
-	d.slots[slot].Do(ctx, client.Call{Body: p.body, IgnoreEOS: p.encoded.ignoreEOS, N: p.encoded.choices}, rec, d.put)
+	d.slots.get(t.Slot).Do(ctx, client.Call{Body: p.body, IgnoreEOS: p.encoded.ignoreEOS, N: p.encoded.choices}, rec, d.put)
 	d.inFlight.Add(-1)
 	return true
 }
 
-// prepare encodes the workload's next request.
+// slots are the client's, made as an open loop needs more of them. Those that
+// are there are found without a lock.
+type slots struct {
+	client *client.Client
+	grow   sync.Mutex
+	made   atomic.Pointer[[]*client.Slot]
+}
+
+func (s *slots) get(i int) *client.Slot {
+	if made := s.made.Load(); made != nil && i < len(*made) {
+		return (*made)[i]
+	}
+	s.grow.Lock()
+	defer s.grow.Unlock()
+	var more []*client.Slot
+	if made := s.made.Load(); made != nil {
+		more = slices.Clone(*made)
+	}
+	for len(more) <= max(i, 0) {
+		more = append(more, s.client.NewSlot())
+	}
+	s.made.Store(&more)
+	return more[max(i, 0)]
+}
+
+// prepare encodes the workload's next request of this shard.
 func (d *driver) prepare() (prepared, error) {
 	req, err := d.source.Next()
+	for !d.plan.paired && err == nil && !d.settings.mine(d.next) {
+		d.next++
+		req, err = d.source.Next()
+	}
+	d.next++
 	if err == io.EOF {
 		return prepared{}, err
 	}
@@ -130,7 +197,7 @@ func (d *driver) prepare() (prepared, error) {
 	if err != nil {
 		return prepared{}, fmt.Errorf("workload: %w", err)
 	}
-	return prepared{body: body, encoded: e, planned: req.PlannedInput, tag: req.Tag}, nil
+	return prepared{body: body, encoded: e, at: req.At, planned: req.PlannedInput, tag: req.Tag}, nil
 }
 
 // startProgress shows the run while it goes on.
@@ -144,7 +211,7 @@ func (d *driver) startProgress() *report.Progress {
 		t := d.collector.totals()
 		l := report.Live{
 			Scenario: d.scenario.Name, Simulated: d.scenario.Target.Simulated,
-			Done: t.done, Asked: d.plan.Requests, InFlight: int(d.inFlight.Load()), Failed: t.failed,
+			Done: t.done, Asked: d.settings.shard.Of(d.plan.Requests), InFlight: int(d.inFlight.Load()), Failed: t.failed,
 			Elapsed: time.Since(started), Limit: d.plan.Duration,
 		}
 		if window := float64(t.lastDone-t.firstSent) / 1e9; t.done > 0 && window > 0 {

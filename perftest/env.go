@@ -2,7 +2,12 @@ package perftest
 
 import (
 	"flag"
+	"fmt"
 	"os"
+	"strconv"
+	"strings"
+
+	"github.com/slogate/slogate/internal/load"
 )
 
 // Flags of the test binary, the twins of the environment variables. There is
@@ -11,6 +16,7 @@ var (
 	flagURL      = flag.String("perf.url", "", "server to measure (PERFTEST_URL)")
 	flagModel    = flag.String("perf.model", "", "model to ask for (PERFTEST_MODEL)")
 	flagResults  = flag.String("perf.results", "", "folder for results (PERFTEST_RESULTS)")
+	flagShard    = flag.String("perf.shard", "", "part i/n of the load that this process sends (PERFTEST_SHARD)")
 	flagRequired = flag.Bool("perf.required", false, "fail without a server or without a run (PERFTEST_REQUIRED)")
 )
 
@@ -21,15 +27,35 @@ type settings struct {
 	url, model, results string
 	key                 Secret
 	required            bool
+	shardText           string
+	shard               load.Shard // of shardText, once it is checked
+}
+
+// mine reports whether this process sends request i of the plan.
+func (s *settings) mine(i int) bool { return i%max(1, s.shard.Count) == s.shard.Index }
+
+// parseShard reads "i/n": part i, from 0, of n. Empty is the whole load.
+func parseShard(text string) (load.Shard, error) {
+	if text == "" {
+		return load.Shard{}, nil
+	}
+	i, n, ok := strings.Cut(text, "/")
+	index, err1 := strconv.Atoi(i)
+	count, err2 := strconv.Atoi(n)
+	if !ok || err1 != nil || err2 != nil || count < 1 || index < 0 || index >= count {
+		return load.Shard{}, badField("PERFTEST_SHARD", fmt.Sprintf("%q", text), `set it to "i/n" with i from 0 to n-1, such as "0/4"`)
+	}
+	return load.Shard{Index: index, Count: count}, nil
 }
 
 func readSettings() settings {
 	return settings{
-		url:      either(*flagURL, "PERFTEST_URL"),
-		model:    either(*flagModel, "PERFTEST_MODEL"),
-		results:  either(*flagResults, "PERFTEST_RESULTS"),
-		key:      Secret(either(os.Getenv("PERFTEST_API_KEY"), "OPENAI_API_KEY")),
-		required: *flagRequired || truthy(os.Getenv("PERFTEST_REQUIRED")),
+		url:       either(*flagURL, "PERFTEST_URL"),
+		model:     either(*flagModel, "PERFTEST_MODEL"),
+		results:   either(*flagResults, "PERFTEST_RESULTS"),
+		key:       Secret(either(os.Getenv("PERFTEST_API_KEY"), "OPENAI_API_KEY")),
+		shardText: either(*flagShard, "PERFTEST_SHARD"),
+		required:  *flagRequired || truthy(os.Getenv("PERFTEST_REQUIRED")),
 	}
 }
 

@@ -1,49 +1,219 @@
 package perftest
 
-import "time"
+import (
+	"context"
+	"fmt"
+	"time"
 
-// Load says when requests start and when the run ends. [Closed] is one; a test
-// may bring its own.
+	"github.com/slogate/slogate/internal/load"
+)
+
+// Load says when requests start and when the run ends: [Closed], [Open],
+// [Stages] or [Replay]. A test may bring its own.
 type Load interface {
 	// Plan checks the load and gives what it asks for. Its error names the
 	// field, the value and the remedy.
 	Plan() (Plan, error)
 }
 
-// Plan is what a load asks for.
+// Plan is what a load asks for. It is a closed loop of Concurrency slots, or,
+// with Starts, an open one.
 type Plan struct {
-	// Concurrency is the number of slots, each of which has one request in
-	// flight at any time.
+	// Concurrency is the number of slots of a closed loop, each of which has
+	// one request in flight: the end of one starts the next.
 	Concurrency int
+	// RampUp says how slots start; zero starts all at once.
+	RampUp RampUp
+	// Think is the time between an answer and the slot's next request.
+	Think Think
+
+	// Starts makes the loop open: it gives a function that yields start times
+	// after the load's start, in order, and false when there are no more. The
+	// same seed has to give the same times.
+	Starts func(seed uint64) func() (time.Duration, bool)
+	// InFlight bounds the requests in flight of an open loop; 0 means no bound.
+	InFlight int
+	// AtBound says what becomes of a start that finds the bound reached.
+	AtBound AtBound
+
 	// Requests after which no more start; 0 means no such end.
 	Requests int
 	// Duration after which no more start; 0 means no such end.
 	Duration time.Duration
+	// Drain says what becomes of requests in flight at that end; zero waits.
+	Drain Drain
+	// Cancel abandons a share of the requests; zero abandons none.
+	Cancel Cancel
+	// PrefillConcurrency is the most requests that wait for their first token
+	// at any time; 0 means no limit.
+	PrefillConcurrency int
+
+	// What the loads of this package ask beyond that.
+	rate     float64      // asked mean rate of an open loop, 0 when it varies or is not known
+	profile  load.Profile // slots over time, in place of Concurrency
+	schedule func(seed uint64, read func() (time.Duration, any, bool)) load.Schedule
+	paired   bool // the schedule takes requests together with their times
 }
 
-// Closed is a closed loop: Concurrency requests are in flight all the time,
-// and the end of one starts the next. It ends after Requests or Duration,
-// whichever comes first; requests in flight are then waited for.
-type Closed struct {
-	// Concurrency is the number of requests in flight, 1 or more.
-	Concurrency int
-	// Requests to send in all; 0 means as many as fit in Duration.
-	Requests int
-	// Duration after which no request starts; 0 means no limit of time.
+// RampUp says how the slots of a closed loop start. Zero starts all at once.
+type RampUp struct {
+	// Duration over which slots start; 0 is a burst.
 	Duration time.Duration
+	// Steps in which they start, the first at once; 0 starts one slot after
+	// the other, at even distances.
+	Steps int
 }
 
-// Plan implements [Load].
-func (c Closed) Plan() (Plan, error) {
+// Think is the time that a slot of a closed loop waits between the end of an
+// answer and its next request. Zero is none.
+type Think struct {
+	// Time is the time, or its mean.
+	Time time.Duration
+	// Exponential draws each time from the exponential distribution of that
+	// mean, by the scenario's seed.
+	Exponential bool
+}
+
+// Drain says what becomes of requests in flight at the end of a load. Zero
+// waits for them.
+type Drain struct {
+	// Cancel gives them up: they are cancelled, and count neither as success
+	// nor as failure, but over the limits that they had passed already.
+	Cancel bool
+	// After is the time that they get first; 0 means none.
+	After time.Duration
+}
+
+// Cancel abandons a share of the requests, as users do who close a page. They
+// are cancelled, and count neither as success nor as failure, but over the
+// limits that they had passed already.
+type Cancel struct {
+	// Share of the requests, 0 to 1; which ones follows from the scenario's
+	// seed and their position.
+	Share float64
+	// After is the time from its start after which a request is abandoned.
+	After time.Duration
+}
+
+// AtBound says what becomes of a start that finds the bound of requests in
+// flight reached.
+type AtBound int
+
+// The ways.
+const (
+	// QueueAtBound lets it wait; its scheduled time stays, so that the wait
+	// shows in Response.
+	QueueAtBound AtBound = iota
+	// DropAtBound does not send it, and counts it.
+	DropAtBound
+)
+
+// open reports whether p is an open loop.
+func (p *Plan) open() bool { return p.Starts != nil || p.schedule != nil }
+
+// check refuses a plan that cannot be run; a load of a test's own may give one.
+func (p *Plan) check() error {
 	switch {
-	case c.Concurrency < 1:
-		return Plan{}, badField("Load.Concurrency", c.Concurrency, "set Closed.Concurrency to 1 or more")
-	case c.Requests < 0:
-		return Plan{}, badField("Load.Requests", c.Requests, "set Closed.Requests to 0 (no limit) or more")
-	case c.Duration < 0:
-		return Plan{}, badField("Load.Duration", c.Duration, "set Closed.Duration to 0 (no limit) or more")
-	case c.Requests == 0 && c.Duration == 0:
-		return Plan{}, badField("Load.Requests", c.Requests, "set Closed.Requests or Closed.Duration, so that the run ends")
+	case !p.open() && p.profile == nil && p.Concurrency < 1:
+		return badField("Load.Concurrency", p.Concurrency, "set it to 1 or more")
+	case p.Requests < 0:
+		return badField("Load.Requests", p.Requests, "set it to 0 (no limit) or more")
+	case p.Duration < 0:
+		return badField("Load.Duration", p.Duration, "set it to 0 (no limit) or more")
+	case p.Requests == 0 && p.Duration == 0 && !p.endsByItself():
+		return badField("Load.Requests", p.Requests, "set Requests or Duration, so that the run ends")
+	case p.InFlight < 0:
+		return badField("Load.InFlight", p.InFlight, "set it to 0 (no bound) or more")
+	case p.AtBound != QueueAtBound && p.AtBound != DropAtBound:
+		return badField("Load.AtBound", int(p.AtBound), "use QueueAtBound or DropAtBound")
+	case p.AtBound == DropAtBound && p.InFlight == 0:
+		return badField("Load.InFlight", p.InFlight, "set the bound at which starts are dropped")
+	case p.RampUp.Duration < 0:
+		return badField("Load.RampUp.Duration", p.RampUp.Duration, "set it to 0 (at once) or more")
+	case p.RampUp.Steps < 0:
+		return badField("Load.RampUp.Steps", p.RampUp.Steps, "set it to 0 (one slot at a time) or more")
+	case p.Think.Time < 0:
+		return badField("Load.Think.Time", p.Think.Time, "set it to 0 (none) or more")
+	case p.Drain.After < 0:
+		return badField("Load.Drain.After", p.Drain.After, "set it to 0 (at once) or more")
+	case p.Drain.After > 0 && !p.Drain.Cancel:
+		return badField("Load.Drain.Cancel", false, "set it to true, or leave After at 0 to wait for requests in flight")
+	case !(p.Cancel.Share >= 0 && p.Cancel.Share <= 1):
+		return badField("Load.Cancel.Share", p.Cancel.Share, "set a share from 0 to 1")
+	case p.Cancel.After < 0:
+		return badField("Load.Cancel.After", p.Cancel.After, "set it to 0 (at once) or more")
+	case p.PrefillConcurrency < 0:
+		return badField("Load.PrefillConcurrency", p.PrefillConcurrency, "set it to 0 (no limit) or more")
 	}
-	return Plan(c), nil
+	return nil
+}
+
+// endsByItself reports whether the load's schedule or profile has an end.
+func (p *Plan) endsByItself() bool {
+	return p.profile != nil && p.profile.Length() > 0 || p.open()
+}
+
+// slots is the number of slots of a closed loop, 0 of an open one.
+func (p *Plan) slots() int {
+	switch {
+	case p.open():
+		return 0
+	case p.profile != nil:
+		return load.ClosedLoop{Profile: p.profile}.Slots()
+	}
+	return p.Concurrency
+}
+
+// runner is a load under way: what both kinds of loops of package load are.
+type runner interface {
+	Run(ctx context.Context, epoch time.Time, do load.Do) load.Report
+}
+
+// loop is p as package load runs it. read yields prepared requests to a
+// schedule that pairs them with their times.
+func (p *Plan) loop(seed uint64, shard load.Shard, read func() (time.Duration, any, bool)) runner {
+	o := load.Options{
+		Requests: p.Requests, Duration: p.Duration, Drain: load.Drain(p.Drain), Cancel: load.Cancel(p.Cancel),
+		Grace: grace, FirstTokens: p.PrefillConcurrency, Seed: seed, Shard: shard,
+	}
+	if !p.open() {
+		return load.ClosedLoop{Options: o, Concurrency: p.Concurrency, RampUp: load.RampUp(p.RampUp), Profile: p.profile, Think: load.Think(p.Think)}
+	}
+	l := load.OpenLoop{Options: o, InFlight: p.InFlight, Policy: load.Policy(p.AtBound)}
+	if p.schedule != nil {
+		l.Schedule = p.schedule(seed, read)
+	} else {
+		l.Schedule = &starts{next: p.Starts(seed)}
+	}
+	return l
+}
+
+// starts is the schedule of a test's own load.
+type starts struct {
+	next  func() (time.Duration, bool)
+	index int
+	last  time.Duration
+}
+
+// Next implements load.Schedule. A time before the one ahead of it counts as
+// that one.
+func (s *starts) Next() (load.Arrival, bool) {
+	at, ok := s.next()
+	if !ok {
+		return load.Arrival{}, false
+	}
+	s.last = max(s.last, at)
+	s.index++
+	return load.Arrival{Index: s.index - 1, At: s.last}, true
+}
+
+// String names the policy.
+func (b AtBound) String() string {
+	switch b {
+	case QueueAtBound:
+		return "queue"
+	case DropAtBound:
+		return "drop"
+	}
+	return fmt.Sprintf("AtBound(%d)", int(b))
 }

@@ -29,6 +29,12 @@ func (r *Result) overLimit(slo SLO) overTally {
 		s := &r.samples.all[i]
 		switch v := s.of(slo.Metric); {
 		case s.cancelled:
+			if over, known := s.cutShort(slo); known {
+				t.n++
+				if over {
+					t.over++
+				}
+			}
 		case s.failed:
 			t.n++
 			t.over++
@@ -95,6 +101,32 @@ func figure(stat Stat, n int, summary func() stats.Summary, percentile func(floa
 		return Value(summary().Max)
 	}
 	return Value(summary().Mean)
+}
+
+// cutShort is how a cancelled request stands to an upper limit, where that is
+// known: its first token came, or by the time it was cancelled it was over the
+// limit already.
+func (s *sample) cutShort(slo SLO) (over, known bool) {
+	from, reached := s.sent, record.Absent
+	switch slo.Metric {
+	case TTFT:
+		reached = s.firstToken
+	case TTFA:
+		reached = s.firstAnswer
+	case Latency:
+	case Response:
+		from = s.scheduled
+	default:
+		return false, false
+	}
+	if from == record.Absent || s.done == record.Absent || slo.Op != Below && slo.Op != AtMost {
+		return false, false
+	}
+	if reached != record.Absent {
+		return !slo.Op.holds(float64(reached-from)/1e9, slo.Limit), true
+	}
+	over = !slo.Op.holds(float64(s.done-from)/1e9, slo.Limit)
+	return over, over
 }
 
 // lacks reports whether a success misses the token that m is about, which is

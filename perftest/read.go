@@ -68,9 +68,11 @@ func decodeResult(data []byte) (*Result, error) {
 	case r.Version < 1 || r.Version > ResultVersion:
 		return nil, badField("version", r.Version, fmt.Sprintf("this reads 1 to %d: use a newer slogate", ResultVersion))
 	}
-	var workload bytes.Buffer // written with the file's indentation
-	if err := json.Compact(&workload, r.Scenario.Workload); err == nil {
-		r.Scenario.Workload = workload.Bytes()
+	for _, raw := range []*json.RawMessage{&r.Scenario.Workload, &r.Scenario.Load.Config} {
+		var compact bytes.Buffer // they were written with the file's indentation
+		if err := json.Compact(&compact, *raw); err == nil {
+			*raw = compact.Bytes()
+		}
 	}
 	return &r, nil
 }

@@ -62,7 +62,9 @@ type Counts struct {
 	Succeeded int `json:"succeeded"`
 	Failed    int `json:"failed"`
 	Cancelled int `json:"cancelled"`
-	Warmup    int `json:"warmup"` // sent before the load, part of no figure
+	Dropped   int `json:"dropped"` // not sent, because the bound of requests in flight was reached
+	Unsent    int `json:"unsent"`  // still waiting to be sent when the run ended
+	Warmup    int `json:"warmup"`  // sent before the load, part of no figure
 
 	WarmupFailed int `json:"warmup_failed"`
 	// Connections and the requests that were sent again on a fresh connection,
@@ -142,6 +144,7 @@ type ScenarioInfo struct {
 	WorkloadType   string          `json:"workload_type"`
 	WarmupRequests int             `json:"warmup_requests"`
 	WarmupDuration Value           `json:"warmup_duration_s"`
+	WarmupSlots    int             `json:"warmup_concurrency"`
 	Seed           uint64          `json:"seed"`
 	Timeouts       TimeoutsInfo    `json:"timeouts"`
 	ShortIsFailure bool            `json:"short_is_failure"`
@@ -149,10 +152,16 @@ type ScenarioInfo struct {
 
 // LoadInfo is the load as it was asked.
 type LoadInfo struct {
-	Type        string `json:"type"`
-	Concurrency int    `json:"concurrency"`
-	Requests    int    `json:"requests"`
-	Duration    Value  `json:"duration_s"`
+	Type        string          `json:"type"`
+	Config      json.RawMessage `json:"config"`      // its fields
+	Concurrency int             `json:"concurrency"` // the most slots of a closed loop; 0 for an open one
+	Rate        Value           `json:"requests_per_s"`
+	Requests    int             `json:"requests"`
+	Duration    Value           `json:"duration_s"`
+	// Shard of the load that this process sent: part ShardIndex, from 0, of
+	// ShardCount.
+	ShardIndex int `json:"shard_index"`
+	ShardCount int `json:"shard_count"`
 }
 
 // TimeoutsInfo are the time-outs with their defaults filled in, in seconds.

@@ -125,7 +125,7 @@ func TestRunRefuses(t *testing.T) {
 		posts  int
 	}{
 		"no concurrency":    {func(s *perftest.Scenario) { s.Load = perftest.Closed{Requests: 1} }, []string{"Load.Concurrency is 0", "1 or more"}, 0},
-		"no end":            {func(s *perftest.Scenario) { s.Load = perftest.Closed{Concurrency: 1} }, []string{"Load.Requests is 0", "Closed.Duration"}, 0},
+		"no end":            {func(s *perftest.Scenario) { s.Load = perftest.Closed{Concurrency: 1} }, []string{"Load.Requests is 0", "Duration"}, 0},
 		"negative requests": {func(s *perftest.Scenario) { s.Load = perftest.Closed{Concurrency: 1, Requests: -3} }, []string{"Load.Requests is -3"}, 0},
 		"no load":           {func(s *perftest.Scenario) { s.Load = nil }, []string{"Load is nil", "perftest.Closed{"}, 0},
 		"no workload":       {func(s *perftest.Scenario) { s.Workload = nil }, []string{"Workload is nil"}, 0},

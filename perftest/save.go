@@ -104,7 +104,7 @@ func (r *run) result() *Result {
 		Name: s.Name, Package: r.pkg, Simulated: s.Target.Simulated,
 		Ended: endedComplete, Started: r.epoch.UTC(), Dir: r.dir,
 		Environment: environment(),
-		Counts:      Counts{Planned: r.plan.Requests},
+		Counts:      Counts{Planned: r.settings.shard.Of(r.plan.Requests)},
 		Window:      Absent, Duration: Absent,
 		Failures: []Failure{}, Warnings: []string{}, Verdicts: []Verdict{},
 	}
@@ -125,7 +125,11 @@ func (r *run) result() *Result {
 		return Value(d.Seconds())
 	}
 	res.Scenario = ScenarioInfo{
-		Load:           LoadInfo{Type: typeName(s.Load), Concurrency: r.plan.Concurrency, Requests: r.plan.Requests, Duration: orAbsent(r.plan.Duration)},
+		Load: LoadInfo{
+			Type: typeName(s.Load), Config: describe(s.Load), Concurrency: r.plan.slots(), Rate: Absent, Requests: r.plan.Requests, Duration: orAbsent(r.plan.Duration),
+			ShardIndex: r.settings.shard.Index, ShardCount: max(1, r.settings.shard.Count),
+		},
+		Workload:       describe(s.Workload),
 		WorkloadType:   typeName(s.Workload),
 		WarmupRequests: s.Warmup.Requests, WarmupDuration: orAbsent(s.Warmup.Duration),
 		Seed: s.Seed, ShortIsFailure: s.ShortIsFailure,
@@ -134,10 +138,11 @@ func (r *run) result() *Result {
 			BetweenTokens: Value(r.timeouts.BetweenTokens.Seconds()), Total: Value(r.timeouts.Total.Seconds()),
 		},
 	}
-	if data, err := json.Marshal(s.Workload); err == nil && len(data) <= 64<<10 {
-		res.Scenario.Workload = data
-	} else { // a workload that does not marshal, or that holds its prompts
-		res.Scenario.Workload = json.RawMessage("null")
+	if r.plan.rate > 0 {
+		res.Scenario.Load.Rate = Value(r.plan.rate)
+	}
+	if w := s.Warmup; w.Requests > 0 || w.Duration > 0 {
+		res.Scenario.WarmupSlots = r.warmupSlots()
 	}
 	return res
 }

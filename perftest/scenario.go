@@ -33,6 +33,9 @@ type Warmup struct {
 	Requests int
 	// Duration after which no more warm-up requests start; 0 means no limit.
 	Duration time.Duration
+	// Concurrency is the number of requests in flight; 0 means that of the
+	// load, and 1 for an open loop.
+	Concurrency int
 }
 
 // Timeouts bound one request. A zero field means its default; a negative one

@@ -100,14 +100,19 @@ func (r *run) check() (err error) {
 		return badField("Warmup.Requests", s.Warmup.Requests, "set it to 0 (none) or more")
 	case s.Warmup.Duration < 0:
 		return badField("Warmup.Duration", s.Warmup.Duration, "set it to 0 (no limit) or more")
+	case s.Warmup.Concurrency < 0:
+		return badField("Warmup.Concurrency", s.Warmup.Concurrency, "set it to 0 (the load's) or more")
 	case s.Target.Accelerators < 0:
 		return badField("Target.Accelerators", s.Target.Accelerators, "set it to 0 (unknown) or more")
 	}
 	if r.plan, err = s.Load.Plan(); err != nil {
 		return err
 	}
-	if r.plan.Concurrency < 1 || r.plan.Requests < 0 || r.plan.Duration < 0 || r.plan.Requests == 0 && r.plan.Duration == 0 {
-		return badField("Load", fmt.Sprintf("%+v", r.plan), "its plan needs a Concurrency of 1 or more, and Requests or Duration above 0")
+	if err = r.plan.check(); err != nil {
+		return err
+	}
+	if r.settings.shard, err = parseShard(r.settings.shardText); err != nil {
+		return err
 	}
 	if r.timeouts, err = s.Timeouts.withDefaults(); err != nil {
 		return err

@@ -61,6 +61,9 @@ func (r *Result) Summary() string {
 		OutputSpeed: r.Metrics.OutputSpeed.view(), TotalSpeed: r.Metrics.TotalSpeed.view(),
 		Warnings: r.Warnings,
 	}
+	if r.Scenario.Load.Rate.Known() {
+		v.RequestRate = float64(r.Scenario.Load.Rate)
+	}
 	if r.Steady.Window.Known() {
 		v.Steady = &report.Rates{Requests: float64(r.Steady.Requests), Output: float64(r.Steady.Output), Total: float64(r.Steady.Total)}
 	}

@@ -3,6 +3,7 @@ package perftest
 import (
 	"context"
 	"encoding/json"
+	"time"
 )
 
 // Workload yields the requests of a run. Package fixtures has the ready-made
@@ -56,6 +57,8 @@ type Request struct {
 	// PlannedInput is the number of input tokens that the workload planned;
 	// 0 means that it does not know.
 	PlannedInput int
+	// At is the time in the workload's trace, for a [Replay].
+	At time.Duration
 	// Tag names the kind of request where a workload mixes several.
 	Tag string
 }

@@ -44,9 +44,9 @@ type SummaryView struct {
 	Partial   string // why the run is not whole; empty when it is
 
 	Duration    float64 // seconds from the first sending to the last end
-	Concurrency int     // requests in flight that were asked for
+	Concurrency int     // requests in flight that were asked for; 0 in an open loop
 	// RequestRate is the rate asked for, per second; 0 in a closed loop, which
-	// asks for none.
+	// asks for none, and where it varies.
 	RequestRate float64
 
 	Requests, Succeeded, Failed, Cancelled int
@@ -130,13 +130,16 @@ func summaryTitle(v SummaryView) string {
 
 // totals are the rows above the percentiles.
 func totals(v SummaryView) []table.Row {
-	rate := "closed loop"
+	concurrency, rate := fmt.Sprint(v.Concurrency), "closed loop"
+	if v.Concurrency == 0 {
+		concurrency, rate = "open loop", "by its schedule"
+	}
 	if v.RequestRate > 0 {
 		rate = RequestRate.Format(v.RequestRate)
 	}
 	rows := []table.Row{
 		{"Test duration", Duration(v.Duration)},
-		{"Concurrency", v.Concurrency},
+		{"Concurrency", concurrency},
 		{"Request rate", rate},
 		{"Requests", v.Requests},
 		{"Succeeded", v.Succeeded},

@@ -1,0 +1,191 @@
+package perftest
+
+import (
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/slogate/slogate/internal/load"
+)
+
+// Stages is a load that changes over time: a closed loop whose Concurrency, or
+// an open one whose Rate, follows a profile. It ends with the profile, or
+// earlier after Requests.
+type Stages struct {
+	// Concurrency over time, rounded to whole slots; a slot that is no longer
+	// wanted finishes its request. Set this or Rate.
+	Concurrency Profile
+	// Rate over time, in requests a second.
+	Rate Profile
+	// Arrivals spaces the requests of a Rate; nil means [Poisson].
+	Arrivals Arrivals
+	// Requests to send in all; 0 means as many as the profile has room for.
+	Requests int
+	// InFlight bounds the requests in flight of a Rate; 0 means no bound.
+	InFlight int
+	// AtBound says what becomes of a start that finds the bound reached; zero
+	// lets it wait.
+	AtBound AtBound
+	// Think is the time between an answer and the slot's next request, of a
+	// Concurrency; zero is none.
+	Think Think
+	// Drain says what becomes of requests in flight at the end; zero waits.
+	Drain Drain
+	// Cancel abandons a share of the requests; zero abandons none.
+	Cancel Cancel
+	// PrefillConcurrency is the most requests that wait for their first token
+	// at any time; 0 means no limit.
+	PrefillConcurrency int
+}
+
+// Plan implements [Load].
+func (s Stages) Plan() (Plan, error) {
+	p := Plan{
+		Requests: s.Requests, InFlight: s.InFlight, AtBound: s.AtBound, Think: s.Think,
+		Drain: s.Drain, Cancel: s.Cancel, PrefillConcurrency: s.PrefillConcurrency,
+	}
+	switch {
+	case s.Concurrency == nil && s.Rate == nil:
+		return Plan{}, badField("Load.Concurrency", "nil", "set Stages.Concurrency or Stages.Rate")
+	case s.Concurrency != nil && s.Rate != nil:
+		return Plan{}, badField("Load.Rate", "set beside Concurrency", "set one of them")
+	case s.Concurrency != nil:
+		profile, err := s.Concurrency.profile("Load.Concurrency")
+		if err != nil {
+			return Plan{}, err
+		}
+		if p.profile = profile; p.slots() == 0 {
+			return Plan{}, badField("Load.Concurrency", fmt.Sprintf("%+v", s.Concurrency), "it never comes to one slot: raise it")
+		}
+	default:
+		profile, err := s.Rate.profile("Load.Rate")
+		if err != nil {
+			return Plan{}, err
+		}
+		if !(profile.Integral(profile.Length()) > 0) {
+			return Plan{}, badField("Load.Rate", fmt.Sprintf("%+v", s.Rate), "it never comes to a request: raise it")
+		}
+		if p.schedule, err = arrivalSchedule(s.Arrivals, profile); err != nil {
+			return Plan{}, err
+		}
+	}
+	return p, p.check()
+}
+
+// Profile is a concurrency, or a rate a second, over time: [StageList],
+// [Linear], [Step], [Sine] or [Spike].
+type Profile interface {
+	profile(field string) (load.Profile, error)
+}
+
+// Stage is a stretch of a [StageList], which changes evenly from From to To.
+type Stage struct {
+	Duration time.Duration // above 0
+	From, To float64       // 0 or more
+}
+
+// StageList is one stage after the other.
+type StageList []Stage
+
+// Linear changes evenly.
+type Linear struct {
+	From, To float64
+	Duration time.Duration
+}
+
+// Step goes from From to To in Steps levels of equal length.
+type Step struct {
+	From, To float64
+	Steps    int // 1 or more
+	Duration time.Duration
+}
+
+// Sine swings around Mean: it starts there, and is at Mean+Amplitude after a
+// quarter of a Period.
+type Sine struct {
+	Mean      float64
+	Amplitude float64 // 0 to Mean
+	Period    time.Duration
+	Duration  time.Duration
+}
+
+// Spike is at Base but for Width from At on, where it is at Peak.
+type Spike struct {
+	Base, Peak float64
+	At, Width  time.Duration
+	Duration   time.Duration
+}
+
+func (l StageList) profile(field string) (load.Profile, error) {
+	if len(l) == 0 {
+		return nil, badField(field, "empty", "give at least one stage")
+	}
+	stages := make(load.Stages, len(l))
+	for i, s := range l {
+		at := fmt.Sprintf("%s[%d].", field, i)
+		if err := firstError(levels(at+"From", s.From), levels(at+"To", s.To), lasting(at+"Duration", s.Duration)); err != nil {
+			return nil, err
+		}
+		stages[i] = load.Stage(s)
+	}
+	return stages, nil
+}
+
+func (l Linear) profile(field string) (load.Profile, error) {
+	return load.Ramp(l.From, l.To, l.Duration),
+		firstError(levels(field+".From", l.From), levels(field+".To", l.To), lasting(field+".Duration", l.Duration))
+}
+
+func (s Step) profile(field string) (load.Profile, error) {
+	if s.Steps < 1 || s.Steps > 1e6 {
+		return nil, badField(field+".Steps", s.Steps, "set it to 1 or more")
+	}
+	return load.Steps(s.From, s.To, s.Steps, s.Duration),
+		firstError(levels(field+".From", s.From), levels(field+".To", s.To), lasting(field+".Duration", s.Duration))
+}
+
+func (s Sine) profile(field string) (load.Profile, error) {
+	err := firstError(levels(field+".Mean", s.Mean), levels(field+".Amplitude", s.Amplitude),
+		lasting(field+".Period", s.Period), lasting(field+".Duration", s.Duration))
+	if err == nil && s.Amplitude > s.Mean {
+		err = badField(field+".Amplitude", s.Amplitude, "set it to 0 to Mean, so that the profile stays above 0")
+	}
+	return load.Sine(s), err
+}
+
+func (s Spike) profile(field string) (load.Profile, error) {
+	err := firstError(levels(field+".Base", s.Base), levels(field+".Peak", s.Peak), lasting(field+".Width", s.Width), lasting(field+".Duration", s.Duration))
+	if err == nil && (s.At < 0 || s.At+s.Width > s.Duration) {
+		err = badField(field+".At", s.At, "let the spike lie within Duration")
+	}
+	if err != nil {
+		return nil, err
+	}
+	return load.Spike(s.Base, s.Peak, s.At, s.Width, s.Duration), nil
+}
+
+// mostLevel bounds a profile: more slots or requests a second than any client has.
+const mostLevel = 1e6
+
+func levels(field string, v float64) error {
+	if !(v >= 0) || v > mostLevel || math.IsInf(v, 0) {
+		return badField(field, v, "set it to 0 or more, at most 1e6")
+	}
+	return nil
+}
+
+func lasting(field string, d time.Duration) error {
+	if d <= 0 {
+		return badField(field, d, "set it above 0")
+	}
+	return nil
+}
+
+func firstError(errs ...error) error {
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
