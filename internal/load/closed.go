@@ -146,13 +146,3 @@ func (l *closed) slot(slot int, spans []span, do Do) {
 		free = now + int64(l.think.after(thoughts, l.Shard.global(slot), k))
 	}
 }
-
-// Closed runs a closed loop without anything but its plan, as
-// [ClosedLoop.Run] does.
-func Closed(ctx context.Context, epoch time.Time, p Plan, grace time.Duration, send Send) Report {
-	c := ClosedLoop{
-		Options:     Options{Requests: p.Requests, Duration: p.Duration, Grace: grace},
-		Concurrency: p.Concurrency,
-	}
-	return c.Run(ctx, epoch, func(ctx context.Context, t *Turn) bool { return send(ctx, t.Slot, t.Scheduled) })
-}

@@ -6,26 +6,7 @@
 // times whatever the server does.
 package load
 
-import (
-	"context"
-	"errors"
-	"time"
-)
-
-// Plan is what a plain closed loop asks for; see [Closed].
-type Plan struct {
-	// Concurrency is the number of slots, each with one request at a time; 1
-	// or more.
-	Concurrency int
-	// Requests after which no more start; 0 means no such end.
-	Requests int
-	// Duration after which no more start; 0 means no such end.
-	Duration time.Duration
-}
-
-// Send is the [Do] of a plain closed loop, with its turn's slot and Scheduled
-// time.
-type Send func(ctx context.Context, slot int, scheduled int64) bool
+import "errors"
 
 // ErrGaveUp is the cause of the end of a request that was still in flight when
 // the grace after a stop had passed.
