@@ -76,7 +76,7 @@ func TestClosedLeavesNoGap(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const slots, rounds, answer = 20, 50, 740 * int64(time.Millisecond)
 		s := &server{epoch: time.Now(), takes: always(time.Duration(answer))}
-		got := plainClosed(t.Context(), s.epoch, plan{Concurrency: slots, Requests: slots * rounds}, time.Second, s.send)
+		got := plainClosed(t.Context(), s.epoch, plainPlan{Concurrency: slots, Requests: slots * rounds}, time.Second, s.send)
 		requireReport(t, Report{
 			Started: slots * rounds, Reason: ReasonComplete, Stop: Never,
 			LastStart: (rounds - 1) * answer, End: rounds * answer,
@@ -103,7 +103,7 @@ func TestClosedKeepsConcurrency(t *testing.T) {
 		epoch := time.Now()
 		time.Sleep(time.Minute) // the epoch lies before the run
 		s := &server{epoch: epoch, takes: func(i int) time.Duration { return takes[i] }}
-		got := plainClosed(t.Context(), s.epoch, plan{Concurrency: 7, Requests: len(takes)}, 0, s.send)
+		got := plainClosed(t.Context(), s.epoch, plainPlan{Concurrency: 7, Requests: len(takes)}, 0, s.send)
 		require.Equal(t, 60*second, got.Start)
 		require.Equal(t, len(takes), got.Started)
 		free := slices.Repeat([]int64{got.Start}, 7)
@@ -121,7 +121,7 @@ func TestClosedKeepsConcurrency(t *testing.T) {
 func TestClosedSendsExactlyRequests(t *testing.T) {
 	for _, c := range []struct{ slots, requests int }{{1, 1}, {1, 100}, {64, 1}, {64, 63}, {64, 65}, {256, 20_000}} {
 		var n, slots atomic.Int64
-		got := plainClosed(t.Context(), time.Now(), plan{Concurrency: c.slots, Requests: c.requests}, 0,
+		got := plainClosed(t.Context(), time.Now(), plainPlan{Concurrency: c.slots, Requests: c.requests}, 0,
 			func(_ context.Context, slot int, _ int64) bool {
 				n.Add(1)
 				if slot < 0 || slot >= c.slots {
@@ -141,15 +141,15 @@ func TestClosedSendsExactlyRequests(t *testing.T) {
 func TestClosedDuration(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &server{epoch: time.Now(), takes: always(3 * time.Second)}
-		got := plainClosed(t.Context(), s.epoch, plan{Concurrency: 5, Duration: 10 * time.Second}, 0, s.send)
+		got := plainClosed(t.Context(), s.epoch, plainPlan{Concurrency: 5, Duration: 10 * time.Second}, 0, s.send)
 		requireReport(t, Report{Started: 20, Reason: ReasonDuration, LastStart: 9 * second, Stop: Never, End: 12 * second}, got)
 		// At the very end of the duration there is no start: 0, 3, 6.
 		s = &server{epoch: time.Now(), takes: always(3 * time.Second)}
-		got = plainClosed(t.Context(), s.epoch, plan{Concurrency: 5, Duration: 9 * time.Second}, 0, s.send)
+		got = plainClosed(t.Context(), s.epoch, plainPlan{Concurrency: 5, Duration: 9 * time.Second}, 0, s.send)
 		requireReport(t, Report{Started: 15, Reason: ReasonDuration, LastStart: 6 * second, Stop: Never, End: 9 * second}, got)
 		// Whichever comes first.
 		s = &server{epoch: time.Now(), takes: always(3 * time.Second)}
-		got = plainClosed(t.Context(), s.epoch, plan{Concurrency: 5, Duration: 9 * time.Second, Requests: 11}, 0, s.send)
+		got = plainClosed(t.Context(), s.epoch, plainPlan{Concurrency: 5, Duration: 9 * time.Second, Requests: 11}, 0, s.send)
 		requireReport(t, Report{Started: 11, Reason: ReasonComplete, LastStart: 6 * second, Stop: Never, End: 9 * second}, got)
 	})
 }
@@ -161,7 +161,7 @@ func TestClosedStopWaitsForTheGrace(t *testing.T) {
 		s := &server{epoch: time.Now(), takes: always(3 * time.Second)}
 		ctx, cancel := context.WithTimeout(t.Context(), 4*time.Second)
 		defer cancel()
-		got := plainClosed(ctx, s.epoch, plan{Concurrency: 5, Requests: 1000}, 2*time.Second+1, s.send)
+		got := plainClosed(ctx, s.epoch, plainPlan{Concurrency: 5, Requests: 1000}, 2*time.Second+1, s.send)
 		requireReport(t, Report{Started: 10, Reason: ReasonStopped, LastStart: 3 * second, Stop: 4 * second, End: 6 * second}, got)
 		for _, x := range s.log {
 			require.NoError(t, x.err)
@@ -175,7 +175,7 @@ func TestClosedGivesUpAfterTheGrace(t *testing.T) {
 		for grace, end := range map[time.Duration]int64{time.Second: 5 * second, 0: 4 * second, -time.Second: 4 * second} {
 			s := &server{epoch: time.Now(), takes: always(3 * time.Second)}
 			ctx, cancel := context.WithTimeout(t.Context(), 4*time.Second)
-			got := plainClosed(ctx, s.epoch, plan{Concurrency: 5, Duration: time.Hour}, grace, s.send)
+			got := plainClosed(ctx, s.epoch, plainPlan{Concurrency: 5, Duration: time.Hour}, grace, s.send)
 			cancel()
 			requireReport(t, Report{Started: 10, Reason: ReasonStopped, LastStart: 3 * second, Stop: 4 * second, End: end, GaveUp: true}, got)
 			for _, x := range s.log {
@@ -197,7 +197,7 @@ func TestClosedStopAtTheEnd(t *testing.T) {
 		for grace, reason := range map[time.Duration]Reason{0: ReasonStopped, time.Hour: ReasonComplete} {
 			s := &server{epoch: time.Now(), takes: always(3 * time.Second)}
 			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-			got := plainClosed(ctx, s.epoch, plan{Concurrency: 5, Requests: 5}, grace, s.send)
+			got := plainClosed(ctx, s.epoch, plainPlan{Concurrency: 5, Requests: 5}, grace, s.send)
 			cancel()
 			require.Equal(t, reason, got.Reason)
 			require.Equal(t, 5, got.Started)
@@ -207,7 +207,7 @@ func TestClosedStopAtTheEnd(t *testing.T) {
 		s := &server{epoch: time.Now(), takes: always(3 * time.Second)}
 		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
 		defer cancel()
-		got := plainClosed(ctx, s.epoch, plan{Concurrency: 5, Duration: 4 * time.Second}, time.Hour, s.send)
+		got := plainClosed(ctx, s.epoch, plainPlan{Concurrency: 5, Duration: 4 * time.Second}, time.Hour, s.send)
 		requireReport(t, Report{Started: 10, Reason: ReasonDuration, LastStart: 3 * second, Stop: 5 * second, End: 6 * second}, got)
 	})
 }
@@ -217,7 +217,7 @@ func TestClosedStoppedBeforeItBegins(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
 		s := &server{epoch: time.Now(), takes: always(0)}
-		got := plainClosed(ctx, s.epoch, plan{Concurrency: 5, Requests: 5}, time.Second, s.send)
+		got := plainClosed(ctx, s.epoch, plainPlan{Concurrency: 5, Requests: 5}, time.Second, s.send)
 		requireReport(t, Report{Reason: ReasonStopped, LastStart: Never}, got)
 		require.Empty(t, s.log)
 	})
@@ -225,7 +225,7 @@ func TestClosedStoppedBeforeItBegins(t *testing.T) {
 
 func TestClosedExhausted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		for _, p := range []plan{
+		for _, p := range []plainPlan{
 			{Concurrency: 5, Requests: 1000},
 			{Concurrency: 5, Requests: 14}, // the last tickets find nothing
 			{Concurrency: 5},
@@ -237,7 +237,7 @@ func TestClosedExhausted(t *testing.T) {
 			require.LessOrEqual(t, s.begun.Load(), int64(13+5))
 		}
 		s := &server{epoch: time.Now(), takes: always(3 * time.Second), limit: 13}
-		got := plainClosed(t.Context(), s.epoch, plan{Concurrency: 5, Requests: 13}, 0, s.send)
+		got := plainClosed(t.Context(), s.epoch, plainPlan{Concurrency: 5, Requests: 13}, 0, s.send)
 		require.Equal(t, ReasonComplete, got.Reason)
 	})
 }
@@ -249,7 +249,7 @@ func TestClosedStoppedWhileWaitingForARequest(t *testing.T) {
 		epoch := time.Now()
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
-		got := plainClosed(ctx, epoch, plan{Concurrency: 3, Requests: 10}, time.Hour, func(context.Context, int, int64) bool {
+		got := plainClosed(ctx, epoch, plainPlan{Concurrency: 3, Requests: 10}, time.Hour, func(context.Context, int, int64) bool {
 			<-ctx.Done()
 			return false
 		})
@@ -262,7 +262,7 @@ func TestContextOutlivesTheRun(t *testing.T) {
 	type key struct{}
 	ctx, cancel := context.WithCancel(context.WithValue(t.Context(), key{}, "value"))
 	var kept context.Context
-	plainClosed(ctx, time.Now(), plan{Concurrency: 1, Requests: 1}, 0, func(ctx context.Context, _ int, _ int64) bool {
+	plainClosed(ctx, time.Now(), plainPlan{Concurrency: 1, Requests: 1}, 0, func(ctx context.Context, _ int, _ int64) bool {
 		kept = ctx
 		return true
 	})
@@ -272,11 +272,11 @@ func TestContextOutlivesTheRun(t *testing.T) {
 }
 
 func TestClosedWithoutSlots(t *testing.T) {
-	require.Panics(t, func() { plainClosed(t.Context(), time.Now(), plan{Requests: 1}, 0, nil) })
+	require.Panics(t, func() { plainClosed(t.Context(), time.Now(), plainPlan{Requests: 1}, 0, nil) })
 }
 
 // BenchmarkClosed is the loop's own cost a request.
 func BenchmarkClosed(b *testing.B) {
 	b.ReportAllocs()
-	plainClosed(b.Context(), time.Now(), plan{Concurrency: 64, Requests: max(b.N, 1)}, 0, func(context.Context, int, int64) bool { return true })
+	plainClosed(b.Context(), time.Now(), plainPlan{Concurrency: 64, Requests: max(b.N, 1)}, 0, func(context.Context, int, int64) bool { return true })
 }

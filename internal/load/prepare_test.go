@@ -160,7 +160,7 @@ func TestClosedFromAPreparer(t *testing.T) {
 		p := Prepare(t.Context(), 8, counter(30, io.EOF, 0))
 		defer p.Close()
 		p.Ready(t.Context())
-		got := plainClosed(t.Context(), s.epoch, plan{Concurrency: 4, Requests: 100}, 0, func(ctx context.Context, slot int, due int64) bool {
+		got := plainClosed(t.Context(), s.epoch, plainPlan{Concurrency: 4, Requests: 100}, 0, func(ctx context.Context, slot int, due int64) bool {
 			if _, ok := p.Take(t.Context()); !ok {
 				return false
 			}
