@@ -3,9 +3,11 @@
 // the failure class.
 //
 // Stamps of arrival are those of the socket read that brought the last byte of
-// an event, under TLS too. They are taken below net/http: a wrapper round each
-// connection keeps the time at which its last Read returned, and HTTP/1.1 hands
-// out no byte of a later read before the bytes of an earlier one are taken.
+// an event, under TLS too: the kernel's receive stamp on Linux, so that the
+// client's own delay is no part of them, else the return of the read. They are
+// taken below net/http: a wrapper round each connection keeps the stamp of its
+// last Read, and HTTP/1.1 hands out no byte of a later read before the bytes of
+// an earlier one are taken.
 // Where a segment ends inside the chunk framing that follows an event, net/http
 // waits for the rest of that framing and the event gets the stamp of the read
 // that brought it.
@@ -84,6 +86,7 @@ type Client struct {
 	post      *http.Request // the request, but for its body
 	getHeader http.Header
 	redact    *redactor
+	wall      *wall
 
 	mu     sync.Mutex
 	slots  []*Slot
@@ -117,7 +120,7 @@ func New(cfg Config) (*Client, error) {
 	if cfg.Dial == nil {
 		cfg.Dial = new(net.Dialer).DialContext
 	}
-	c := &Client{cfg: cfg}
+	c := &Client{cfg: cfg, wall: newWall(cfg.Epoch)}
 	header := make(http.Header)
 	for name, values := range cfg.Header {
 		for _, v := range values {
@@ -204,10 +207,12 @@ func (c *Client) wait(slots []*Slot, limit time.Duration) {
 // transport makes a transport of its own for one slot: the idle list of a
 // shared one is scanned under a lock, which costs milliseconds of TTFT at
 // thousands of streams.
-func (c *Client) transport() *http.Transport {
+func (c *Client) transport(l *lags) *http.Transport {
 	return &http.Transport{
-		Proxy:       c.cfg.Proxy,
-		DialContext: c.dial,
+		Proxy: c.cfg.Proxy,
+		DialContext: func(ctx context.Context, network, addr string) (net.Conn, error) {
+			return c.dial(ctx, network, addr, l)
+		},
 		// HTTP/1.1 only: frames of HTTP/2 streams share reads, so that their
 		// arrival cannot be told apart.
 		TLSNextProto:           map[string]func(string, *tls.Conn) http.RoundTripper{},

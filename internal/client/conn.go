@@ -11,18 +11,20 @@ import (
 	"github.com/slogate/slogate/internal/record"
 )
 
-// conn stamps the return of each socket read, and the start of each request's
+// conn stamps what each socket read brought, and the start of each request's
 // first write. It sits below TLS.
 type conn struct {
 	net.Conn
-	epoch time.Time
+	epoch  time.Time
+	kernel *kernel // reads with the kernel's stamps; nil where there are none
+	lags   *lags
 
 	start     int64 // when dialling began
 	dns, dial int64 // durations, Absent where unknown
 
 	// One goroutine reads at a time, but net/http's own waits on an idle
 	// connection while the slot's may still ask for a stamp.
-	last  atomic.Int64 // return of the last read that brought bytes
+	last  atomic.Int64 // arrival of what the last read brought
 	ended atomic.Int64 // return of the read that failed or met the end
 	reads atomic.Int64 // number of reads that brought bytes
 
@@ -68,12 +70,18 @@ func (e exchange) end() int64 {
 	return record.Absent
 }
 
-func (c *conn) Read(p []byte) (int, error) {
-	n, err := c.Conn.Read(p)
-	at := int64(time.Since(c.epoch))
+func (c *conn) Read(p []byte) (n int, err error) {
+	at, lag := int64(0), int64(-1)
+	if c.kernel != nil && len(p) > 0 {
+		n, at, lag, err = c.kernel.read(p)
+	} else {
+		n, err = c.Conn.Read(p)
+		at = int64(time.Since(c.epoch))
+	}
 	if n > 0 {
 		c.last.Store(at)
 		c.reads.Add(1)
+		c.lags.add(lag)
 	}
 	if err != nil {
 		c.ended.Store(at)
@@ -88,9 +96,9 @@ func (c *conn) Write(p []byte) (int, error) {
 	return c.Conn.Write(p)
 }
 
-// dial opens a connection that stamps. It is a transport's DialContext, whose
-// context outlives the request that asked for the connection.
-func (c *Client) dial(ctx context.Context, network, addr string) (net.Conn, error) {
+// dial opens a connection that stamps. The context is one of a transport's, and
+// outlives the request that asked for the connection.
+func (c *Client) dial(ctx context.Context, network, addr string, l *lags) (net.Conn, error) {
 	ctx, cancel := context.WithTimeout(ctx, c.cfg.Timeouts.Connect+guardTime)
 	defer cancel()
 	var lookup, dns atomic.Int64
@@ -104,7 +112,7 @@ func (c *Client) dial(ctx context.Context, network, addr string) (net.Conn, erro
 	if err != nil {
 		return nil, err
 	}
-	w := &conn{Conn: nc, epoch: c.cfg.Epoch, start: start, dns: dns.Load()}
+	w := &conn{Conn: nc, epoch: c.cfg.Epoch, kernel: newKernel(nc, c.wall), lags: l, start: start, dns: dns.Load()}
 	w.dial = c.now() - start - max(w.dns, 0)
 	return w, nil
 }

@@ -35,6 +35,7 @@ type Slot struct {
 	trace     httptrace.ClientTrace
 	watch     watch
 	drains    drains
+	lags      lags
 	handshake handshake
 
 	// Of the request under way.
@@ -48,7 +49,8 @@ type Slot struct {
 
 // NewSlot makes a slot: one of a closed loop, or a worker of an open one.
 func (c *Client) NewSlot() *Slot {
-	s := &Slot{c: c, transport: c.transport(), handshake: handshake{dur: record.Absent}}
+	s := &Slot{c: c, handshake: handshake{dur: record.Absent}}
+	s.transport = c.transport(&s.lags)
 	s.watch.limits = c.cfg.Timeouts
 	s.watch.now = c.now
 	s.trace = httptrace.ClientTrace{
