@@ -129,7 +129,7 @@ func TestChildJUnitHoldsTableAndProperties(t *testing.T) {
 		require.Equal(t, "true", properties["perftest.simulated"])
 		require.Equal(t, "20", properties["perftest.requests"])
 		require.FileExists(t, properties["perftest.result"])
-		for _, name := range []string{"perftest.ttft_p99", "perftest.tpot_mean", "perftest.output_tokens_per_s"} {
+		for _, name := range []string{"perftest.ttft_p99_s", "perftest.tpot_mean_s", "perftest.output_tokens_per_s"} {
 			require.NotEmpty(t, properties[name], name)
 		}
 		if tc.Name == "TestMissed" {

@@ -24,6 +24,7 @@ type prepared struct {
 	encoded encoded
 	at      time.Duration // in its trace
 	planned int
+	row     int
 	tag     string
 }
 
@@ -40,8 +41,8 @@ type driver struct {
 	put       func(*record.Record) // the writer's, bound once
 	ahead     *load.Preparer[prepared]
 	slots     slots
-	warmup    bool // the phase under way; written between phases only
-	next      int  // position of the request that is prepared next
+	warmup    atomic.Bool // the phase under way
+	next      int         // position of the request that is prepared next
 	inFlight  atomic.Int64
 }
 
@@ -87,9 +88,10 @@ func (d *driver) findings(res *Result, ran load.Report, writeErr error) {
 	}
 	waiting, starved := d.writer.Stats().HighWater, d.ahead.Starved()
 	say(writeErr != nil, "%s is incomplete: %v", requestsFile, writeErr)
-	say(waiting > slowWriter, "up to %d requests waited to be written: the disk of %s is slower than the load", waiting, shortPath(d.dir))
+	say(waiting > slowWriter, "up to %d requests waited to be written: the disk of %s is slower than the load", waiting, d.dir)
 	say(starved > 0, "%d requests had to wait for their body: the workload is slower than the load", starved)
 	say(ran.Reason == load.ReasonExhausted && res.Counts.Planned > 0, "the workload ended after %d of %d requests", res.Counts.Sent, res.Counts.Planned)
+	say(d.plan.Requests > 0 && d.plan.Requests < d.plan.slots(), "%d requests are fewer than the %d slots: the asked concurrency was never reached", d.plan.Requests, d.plan.slots())
 	say(ran.Dropped > 0, "%d of %d requests were dropped, because %d were in flight already", ran.Dropped, ran.Offered, d.plan.InFlight)
 	say(ran.Unsent > 0, "%d of %d requests still waited to be sent at the end", ran.Unsent, ran.Offered)
 }
@@ -107,12 +109,13 @@ func (r *run) warmupSlots() int {
 func (d *driver) phases(ctx context.Context) load.Report {
 	warmedUp := false
 	if w := d.scenario.Warmup; w.Requests > 0 || w.Duration > 0 {
-		d.warmup = true
+		d.warmup.Store(true)
 		p := Plan{Concurrency: d.warmupSlots(), Requests: w.Requests, Duration: w.Duration}
 		if ran := p.loop(d.scenario.Seed, d.settings.shard, nil).Run(ctx, d.epoch, d.send); ran.Reason == load.ReasonStopped {
 			return ran
 		}
-		d.warmup, warmedUp = false, true
+		d.warmup.Store(false)
+		warmedUp = true
 	}
 	return d.plan.loop(d.scenario.Seed, d.settings.shard, d.trace(warmedUp)).Run(ctx, d.epoch, d.send)
 }
@@ -146,8 +149,8 @@ func (d *driver) send(ctx context.Context, t *load.Turn) bool {
 		p = &one
 	}
 	rec := d.writer.Get()
-	rec.Index, rec.Warmup, rec.Slot, rec.Tag, rec.Scheduled = t.Index, d.warmup, t.Slot, p.tag, t.Scheduled
-	rec.AskedTokens, rec.IgnoreEOS, rec.PlannedInput = p.encoded.asked, p.encoded.ignoreEOS, p.planned
+	rec.Index, rec.Warmup, rec.Slot, rec.Tag, rec.Scheduled = t.Index, d.warmup.Load(), t.Slot, p.tag, t.Scheduled
+	rec.AskedTokens, rec.IgnoreEOS, rec.PlannedInput, rec.Row = p.encoded.asked, p.encoded.ignoreEOS, p.planned, p.row
 	d.inFlight.Add(1)
 	d.slots.get(t.Slot).Do(ctx, client.Call{Body: p.body, IgnoreEOS: p.encoded.ignoreEOS, N: p.encoded.choices}, rec, d.put)
 	d.inFlight.Add(-1)
@@ -197,7 +200,7 @@ func (d *driver) prepare() (prepared, error) {
 	if err != nil {
 		return prepared{}, fmt.Errorf("workload: %w", err)
 	}
-	return prepared{body: body, encoded: e, at: req.At, planned: req.PlannedInput, tag: req.Tag}, nil
+	return prepared{body: body, encoded: e, at: req.At, planned: req.PlannedInput, row: req.Row, tag: req.Tag}, nil
 }
 
 // startProgress shows the run while it goes on.
@@ -210,9 +213,12 @@ func (d *driver) startProgress() *report.Progress {
 	return report.StartProgress(func() report.Live {
 		t := d.collector.totals()
 		l := report.Live{
-			Scenario: d.scenario.Name, Simulated: d.scenario.Target.Simulated,
+			Scenario: d.scenario.Name, Simulated: d.scenario.Target.Simulated, Warmup: t.done == 0 && d.warmup.Load(),
 			Done: t.done, Asked: d.settings.shard.Of(d.plan.Requests), InFlight: int(d.inFlight.Load()), Failed: t.failed,
 			Elapsed: time.Since(started), Limit: d.plan.Duration,
+		}
+		if l.Warmup {
+			l.Done, l.Asked, l.Limit = t.warmupDone, d.settings.shard.Of(d.scenario.Warmup.Requests), d.scenario.Warmup.Duration
 		}
 		if window := float64(t.lastDone-t.firstSent) / 1e9; t.done > 0 && window > 0 {
 			l.RequestRate = float64(t.done-t.failed-t.cancelled) / window

@@ -13,10 +13,11 @@ import (
 
 // endpoint is where a target's URL leads to.
 type endpoint struct {
-	post   string // the URL of the API's endpoint
-	models string // the URL that lists the models, empty when it cannot be told
-	host   string // host and port, for messages and for the lock
-	shown  string // post without userinfo and query, safe to print
+	post        string // the URL of the API's endpoint
+	models      string // the URL that lists the models, empty when it cannot be told
+	host        string // host and port, for messages and for the lock
+	shown       string // post without userinfo and query, safe to print
+	shownModels string // models likewise
 }
 
 // parseURL takes a base URL without or with the API's base ("/v1"), or the
@@ -51,13 +52,13 @@ func parseURL(raw, apiBase, apiPath string) (endpoint, error) {
 		models = at("/v1/models")
 	}
 	post.User, models.User = nil, nil
-	shown := post
-	shown.RawQuery = ""
+	shown, shownModels := post, models
+	shown.RawQuery, shownModels.RawQuery = "", ""
 	host := u.Host
 	if u.Port() == "" {
 		host = u.Hostname() + ":" + map[string]string{"http": "80", "https": "443"}[u.Scheme]
 	}
-	return endpoint{post: post.String(), models: models.String(), host: host, shown: shown.String()}, nil
+	return endpoint{post: post.String(), models: models.String(), host: host, shown: shown.String(), shownModels: shownModels.String()}, nil
 }
 
 // quoteURL shows a URL that could not be taken, without what may be secret.

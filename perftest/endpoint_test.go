@@ -10,14 +10,14 @@ import (
 
 func TestParseURL(t *testing.T) {
 	for raw, want := range map[string]endpoint{
-		"http://h:8000":                     {"http://h:8000/v1/chat/completions", "http://h:8000/v1/models", "h:8000", "http://h:8000/v1/chat/completions"},
-		"http://h:8000/":                    {"http://h:8000/v1/chat/completions", "http://h:8000/v1/models", "h:8000", "http://h:8000/v1/chat/completions"},
-		"http://h:8000/v1":                  {"http://h:8000/v1/chat/completions", "http://h:8000/v1/models", "h:8000", "http://h:8000/v1/chat/completions"},
-		"http://h:8000/v1/":                 {"http://h:8000/v1/chat/completions", "http://h:8000/v1/models", "h:8000", "http://h:8000/v1/chat/completions"},
-		"https://h/v1/chat/completions":     {"https://h/v1/chat/completions", "https://h/v1/models", "h:443", "https://h/v1/chat/completions"},
-		"https://h/api/v3":                  {"https://h/api/v3/chat/completions", "https://h/api/v3/models", "h:443", "https://h/api/v3/chat/completions"},
-		"http://[::1]:80/v1":                {"http://[::1]:80/v1/chat/completions", "http://[::1]:80/v1/models", "[::1]:80", "http://[::1]:80/v1/chat/completions"},
-		"https://u:pass@h/v1?api-version=1": {"https://h/v1/chat/completions?api-version=1", "https://h/v1/models?api-version=1", "h:443", "https://h/v1/chat/completions"},
+		"http://h:8000":                     {"http://h:8000/v1/chat/completions", "http://h:8000/v1/models", "h:8000", "http://h:8000/v1/chat/completions", "http://h:8000/v1/models"},
+		"http://h:8000/":                    {"http://h:8000/v1/chat/completions", "http://h:8000/v1/models", "h:8000", "http://h:8000/v1/chat/completions", "http://h:8000/v1/models"},
+		"http://h:8000/v1":                  {"http://h:8000/v1/chat/completions", "http://h:8000/v1/models", "h:8000", "http://h:8000/v1/chat/completions", "http://h:8000/v1/models"},
+		"http://h:8000/v1/":                 {"http://h:8000/v1/chat/completions", "http://h:8000/v1/models", "h:8000", "http://h:8000/v1/chat/completions", "http://h:8000/v1/models"},
+		"https://h/v1/chat/completions":     {"https://h/v1/chat/completions", "https://h/v1/models", "h:443", "https://h/v1/chat/completions", "https://h/v1/models"},
+		"https://h/api/v3":                  {"https://h/api/v3/chat/completions", "https://h/api/v3/models", "h:443", "https://h/api/v3/chat/completions", "https://h/api/v3/models"},
+		"http://[::1]:80/v1":                {"http://[::1]:80/v1/chat/completions", "http://[::1]:80/v1/models", "[::1]:80", "http://[::1]:80/v1/chat/completions", "http://[::1]:80/v1/models"},
+		"https://u:pass@h/v1?api-version=1": {"https://h/v1/chat/completions?api-version=1", "https://h/v1/models?api-version=1", "h:443", "https://h/v1/chat/completions", "https://h/v1/models"},
 	} {
 		got, err := parseURL(raw, "/v1", "/chat/completions")
 		require.NoError(t, err, raw)

@@ -87,7 +87,12 @@ func (r *Result) judgeDistribution(v Verdict) Verdict {
 		p = 100 - p // the share that has to be above
 	}
 	v.Allowed = int(math.Floor(float64(v.Samples)*(1-p/100) + 1e-9))
-	return v.decide(v.Over <= v.Allowed, fmt.Sprintf("%d of %d over, %d allowed", v.Over, v.Samples, v.Allowed))
+	v.Weak = v.Allowed == 0
+	reason := fmt.Sprintf("%d of %d over, %d allowed", v.Over, v.Samples, v.Allowed)
+	if v.Failed > 0 {
+		reason += fmt.Sprintf("; the %d failed requests count as over", v.Failed)
+	}
+	return v.decide(v.Over <= v.Allowed, reason)
 }
 
 // compare decides by one number against the limit.
@@ -97,7 +102,7 @@ func (v Verdict) compare(measured Value) Verdict {
 		v.Outcome, v.Reason = Invalid, fmt.Sprintf("%s is not known", v.SLO.Metric)
 		return v
 	}
-	return v.decide(v.SLO.Op.holds(float64(measured), v.SLO.Limit), "")
+	return v.decide(v.SLO.Op.holds(float64(measured), v.SLO.Limit), fmt.Sprintf("%s is %.6g", v.SLO.Metric, float64(measured)))
 }
 
 func (v Verdict) decide(ok bool, reason string) Verdict {
@@ -160,12 +165,22 @@ func (s SLO) check() error {
 		return badField("SLO.Op", fmt.Sprintf("%q", s.Op), "use Below or AtMost with Max: a lower limit is for the mean or a percentile")
 	case math.IsNaN(s.Limit) || math.IsInf(s.Limit, 0) || s.Limit < 0:
 		return badField("SLO.Limit", s.Limit, "set a finite limit of 0 or more")
+	case s.isShare() && (s.Limit > 1 || !s.canDecide()):
+		return badField("SLO.Limit", s.Limit, fmt.Sprintf("shares run from 0 to 1 (1%% is 0.01): %s %s %g would hold, or miss, whatever was measured", s.Metric, s.Op, s.Limit))
 	case s.Limit == 0 && s.isDuration():
 		return badField("SLO.Limit", s.Limit, "set a duration above 0")
 	case (s.Metric == Goodput || s.Metric == GoodputRate) && s.Limits == (Limits{}):
 		return badField("SLO.Limits", "empty", "set at least one limit of a good request")
 	}
 	return nil
+}
+
+func (s SLO) isShare() bool { return s.Metric == ErrorRate || s.Metric == Goodput }
+
+// canDecide reports whether a share from 0 to 1 can be on either side of the
+// limit.
+func (s SLO) canDecide() bool {
+	return s.Op.holds(0, s.Limit) != s.Op.holds(1, s.Limit)
 }
 
 func (s SLO) isDuration() bool {

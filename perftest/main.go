@@ -7,7 +7,7 @@ import (
 	"sync/atomic"
 )
 
-// runs counts the calls of Run in this process.
+// runs counts the calls of Run and ReadResult in this process.
 var runs atomic.Int64
 
 // Main runs the tests and gives the exit code for a TestMain:
@@ -19,7 +19,7 @@ var runs atomic.Int64
 func Main(m interface{ Run() int }) int {
 	code := m.Run()
 	if code == 0 && runs.Load() == 0 && Required() && !listing() {
-		fmt.Fprintln(os.Stderr, "PERFTEST_REQUIRED is set and no scenario ran: check -run and -skip")
+		fmt.Fprintln(os.Stderr, "PERFTEST_REQUIRED is set, and no scenario ran and no stored result was read: check -run and -skip")
 		return 1
 	}
 	return code

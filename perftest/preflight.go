@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"net/http"
@@ -26,8 +27,10 @@ func (r *run) findModel(ctx context.Context) (string, error) {
 	}
 	models, err := r.models(ctx)
 	switch {
+	case errors.Is(err, errNoList):
+		return "", badField("Target.Model", `""`, fmt.Sprintf("and the server does not list its models (%v): set it, or PERFTEST_MODEL", err))
 	case err != nil:
-		return "", badField("Target.Model", `""`, fmt.Sprintf("and the server's models cannot be asked for (%v): set it, or PERFTEST_MODEL", err))
+		return "", err
 	case len(models) == 0:
 		return "", badField("Target.Model", `""`, "and the server lists no model: set it, or PERFTEST_MODEL")
 	}
@@ -41,14 +44,23 @@ func (r *run) models(ctx context.Context) ([]string, error) {
 	status, body, err := r.client.Get(ctx, r.endpoint.models)
 	switch {
 	case err != nil:
-		return nil, fmt.Errorf("GET /models: %w%s", err, remedyFor(err.Error()))
+		return nil, fmt.Errorf("GET %s: %w%s (no load was sent)", r.endpoint.shownModels, err, remedyFor(err.Error()))
 	case status == http.StatusUnauthorized, status == http.StatusForbidden:
-		return nil, fmt.Errorf("GET /models: status %d: set Target.APIKey or PERFTEST_API_KEY", status)
+		return nil, fmt.Errorf("GET %s: status %d: set Target.APIKey or PERFTEST_API_KEY (no load was sent)", r.endpoint.shownModels, status)
+	case status == http.StatusNotFound, status == http.StatusMethodNotAllowed, status == http.StatusNotImplemented:
+		return nil, fmt.Errorf("GET %s: status %d: %w", r.endpoint.shownModels, status, errNoList)
 	case status != http.StatusOK:
-		return nil, fmt.Errorf("GET /models: status %d", status)
+		return nil, fmt.Errorf("GET %s: status %d: see the server's log, or set Target.Model or PERFTEST_MODEL (no load was sent)", r.endpoint.shownModels, status)
 	}
-	return wire.Models(body)
+	models, err := wire.Models(body)
+	if err != nil {
+		return nil, fmt.Errorf("GET %s: %w: %w", r.endpoint.shownModels, err, errNoList)
+	}
+	return models, nil
 }
+
+// errNoList is that of a server without a list of models; the path may be wrong.
+var errNoList = errors.New("no list of models, or a wrong path in Target.URL (PERFTEST_URL)")
 
 // preflight asks the server for one token, so that what would fail every
 // request fails here, once, with what to do about it.

@@ -16,8 +16,10 @@ import (
 // ReadResult reads a stored result from its folder or its result.json, and the
 // requests beside it, so that other SLOs can be judged on it without sending
 // anything. A folder without result.json (the run was killed) gives what its
-// requests.jsonl holds, marked partial.
+// requests.jsonl holds, marked partial. The files stay as they are, whatever is
+// judged.
 func ReadResult(path string) (*Result, error) {
+	runs.Add(1)
 	dir := path
 	if info, err := os.Stat(path); err != nil {
 		return nil, fmt.Errorf("read result: %w", err)
@@ -36,7 +38,7 @@ func ReadResult(path string) (*Result, error) {
 	case !errors.Is(err, os.ErrNotExist):
 		return nil, fmt.Errorf("read result: %w", err)
 	}
-	r.Dir = dir
+	r.Dir, r.stored = dir, true
 	c := newCollector()
 	torn, err := eachRecord(filepath.Join(dir, requestsFile), c.add)
 	if err != nil {
@@ -68,7 +70,7 @@ func decodeResult(data []byte) (*Result, error) {
 	case r.Version < 1 || r.Version > ResultVersion:
 		return nil, badField("version", r.Version, fmt.Sprintf("this reads 1 to %d: use a newer slogate", ResultVersion))
 	}
-	for _, raw := range []*json.RawMessage{&r.Scenario.Workload, &r.Scenario.Load.Config} {
+	for _, raw := range []*json.RawMessage{&r.Scenario.Workload, &r.Scenario.Load.Config, &r.Target.Params} {
 		var compact bytes.Buffer // they were written with the file's indentation
 		if err := json.Compact(&compact, *raw); err == nil {
 			*raw = compact.Bytes()

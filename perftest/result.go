@@ -53,6 +53,7 @@ type Result struct {
 	Dir string `json:"-"`
 
 	samples samples
+	stored  bool // it was read back, and its files stay as they are
 }
 
 // Counts are numbers of requests. Sent = Succeeded + Failed + Cancelled.
@@ -174,14 +175,16 @@ type TimeoutsInfo struct {
 
 // TargetInfo is the target without its secrets.
 type TargetInfo struct {
-	URL          string   `json:"url"` // without userinfo and query
-	Model        string   `json:"model"`
-	API          string   `json:"api"`
-	NoStream     bool     `json:"no_stream"`
-	Params       []string `json:"params"`  // names only: values may be secret
-	Headers      []string `json:"headers"` // names only
-	Accelerators int      `json:"accelerators"`
-	Proxy        string   `json:"proxy,omitempty"` // its host
+	URL      string `json:"url"` // without userinfo and query
+	Model    string `json:"model"`
+	API      string `json:"api"`
+	NoStream bool   `json:"no_stream"`
+	// Params are the target's, with numbers and truth values as they are and
+	// every text "[redacted]", since it may be secret; Headers are names only.
+	Params       json.RawMessage `json:"params"`
+	Headers      []string        `json:"headers"`
+	Accelerators int             `json:"accelerators"`
+	Proxy        string          `json:"proxy,omitempty"` // its host
 }
 
 // Environment is the client's machine and build.

@@ -11,7 +11,10 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"testing"
 	"time"
+
+	"github.com/slogate/slogate/internal/report"
 )
 
 // The files of a result's folder.
@@ -89,10 +92,17 @@ func (r *Result) save() error {
 	return nil
 }
 
-// SaveVerdicts adds verdicts to the result and writes result.json again. It
-// does not write a result that has no folder.
+// SaveVerdicts adds verdicts to the result, writes result.json again, and shows
+// their table on the terminal where go test hides what a passing test says. A
+// result that was read back, or that has no folder, is not written.
 func (r *Result) SaveVerdicts(verdicts []Verdict) error {
 	r.Verdicts = append(r.Verdicts, verdicts...)
+	if r.stored {
+		return nil
+	}
+	if !testing.Verbose() {
+		report.ToTerminal(r.VerdictTable(verdicts) + "\n\n")
+	}
 	return r.save()
 }
 
@@ -110,7 +120,7 @@ func (r *run) result() *Result {
 	}
 	res.Target = TargetInfo{
 		URL: r.endpoint.shown, Model: r.model, API: r.api.Name(), NoStream: s.Target.NoStream,
-		Params: slices.Sorted(maps.Keys(s.Target.Params)), Headers: slices.Sorted(maps.Keys(s.Target.Headers)),
+		Params: r.shownParams(), Headers: slices.Sorted(maps.Keys(s.Target.Headers)),
 		Accelerators: s.Target.Accelerators,
 	}
 	if req, err := http.NewRequest(http.MethodPost, r.endpoint.post, nil); err == nil && s.Target.Dial == nil {

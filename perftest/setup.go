@@ -1,12 +1,14 @@
 package perftest
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
 	"maps"
 	"net/http"
 	"os"
+	"path/filepath"
 	"slices"
 	"time"
 
@@ -124,6 +126,11 @@ func (r *run) check() (err error) {
 	if r.endpoint, err = parseURL(s.Target.URL, wire.Base(r.dialect), r.dialect.Path()); err != nil {
 		return err
 	}
+	for _, name := range []string{"stream", "stream_options", "model", "messages", "prompt"} {
+		if _, ok := s.Target.Params[name]; ok {
+			return badField("Target.Params", fmt.Sprintf("%q", name), "leave it out: Target.Model, Target.NoStream and the workload say it")
+		}
+	}
 	r.params = map[string]json.RawMessage{}
 	for _, k := range slices.Sorted(maps.Keys(s.Target.Params)) {
 		if r.params[k], err = json.Marshal(s.Target.Params[k]); err != nil {
@@ -155,6 +162,12 @@ func (t Timeouts) withDefaults() (Timeouts, error) {
 	return t, nil
 }
 
+// resultRoot is the folder of all results, which stays.
+func (r *run) resultRoot() string {
+	root, _ := filepath.Abs(cmp.Or(r.settings.results, stateDir))
+	return root
+}
+
 // close ends what setUp opened.
 func (r *run) close() {
 	if r.source != nil {
@@ -168,7 +181,9 @@ func (r *run) close() {
 	if r.unlock != nil {
 		r.unlock()
 	}
-	if r.dir != "" {
-		_ = os.Remove(r.dir) // empty when nothing was measured; else it stays
+	// Nothing was measured where the folder is empty; else it stays, and with
+	// it those above.
+	for dir := r.dir; dir != "" && dir != r.resultRoot() && os.Remove(dir) == nil; {
+		dir = filepath.Dir(dir)
 	}
 }

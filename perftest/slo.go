@@ -95,6 +95,9 @@ type Verdict struct {
 	Allowed int `json:"allowed"`
 	// Failed is how many of Samples failed: each is over every limit.
 	Failed int `json:"failed"`
+	// Weak says that the samples are too few for the percentile, so that it
+	// is little more than their maximum.
+	Weak bool `json:"weak"`
 	// Reason says why, in one line.
 	Reason string `json:"reason"`
 }

@@ -2,10 +2,10 @@ package perftest
 
 import (
 	"fmt"
+	"math"
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/slogate/slogate/internal/report"
 )
@@ -19,9 +19,9 @@ func (r *Result) VerdictTable(verdicts []Verdict) string {
 		Requests: r.Counts.Succeeded + r.Counts.Failed, Failed: r.Counts.Failed,
 	}
 	if r.Dir != "" {
-		v.Result = shortPath(filepath.Join(r.Dir, resultFile))
+		v.Result = filepath.Join(r.Dir, resultFile)
 	}
-	if name := r.Name; name != "" && !strings.ContainsAny(name, " '\"\n") {
+	if name := r.Name; !r.stored && name != "" && !strings.ContainsAny(name, " '\"\n") {
 		v.Command = strings.TrimSuffix("go test -v "+r.Package, " ") + " -run '^" + strings.ReplaceAll(name, "/", "$/^") + "$'"
 	}
 	for _, d := range verdicts {
@@ -35,7 +35,11 @@ func (r *Result) VerdictTable(verdicts []Verdict) string {
 		if d.SLO.Metric == ITL || d.SLO.Metric == ITLPerToken {
 			w.SampleUnit = "gaps"
 		}
-		if w.Counted && d.Outcome == Fail {
+		if d.Weak {
+			p, _ := d.SLO.Stat.percentile()
+			w.Needed = int(math.Ceil(1/min(p/100, 1-p/100) - 1e-9))
+		}
+		if d.Outcome == Fail && d.Failed == 0 {
 			w.Reason = "" // the table's columns say the same
 		}
 		for _, l := range d.SLO.Limits.named() {
@@ -115,48 +119,53 @@ func (m Metric) unit() report.Unit {
 	return report.Seconds
 }
 
-// shortPath is path below the working folder where it lies there.
-func shortPath(path string) string {
-	wd, err := filepath.Abs(".")
-	if err != nil {
-		return path
-	}
-	if rel, err := filepath.Rel(wd, path); err == nil && !strings.HasPrefix(rel, "..") {
-		return rel
-	}
-	return path
-}
-
-// show prints the summary and hands the headline figures to JUnit.
+// show prints the summary and hands the headline figures to JUnit. On a
+// terminal, where go test hides what a passing test says, a digest stands in.
 func (r *run) show(t testing.TB, res *Result) {
 	t.Helper()
-	text := res.Summary()
 	where := filepath.Join(res.Dir, resultFile)
-	t.Logf("%s\n\nresult: %s", text, shortPath(where))
+	t.Logf("%s\n\nresult: %s", res.Summary(), where)
 	if !testing.Verbose() {
-		report.ToTerminal(text + "\n\nresult: " + where + "\n\n")
+		report.ToTerminal(res.digest() + "\nresult: " + where + "\n")
 	}
-	attr := func(key string, v Value, format func(Value) string) {
-		if v.Known() {
-			t.Attr("perftest."+key, format(v))
+	res.attributes(func(key, value string) { t.Attr("perftest."+key, value) })
+}
+
+// digest is the summary in a line.
+func (r *Result) digest() string {
+	s := r.Name
+	if r.Simulated {
+		s += " SIMULATED"
+	}
+	if p := r.partialText(); p != "" {
+		s += " PARTIAL: " + p
+	}
+	m, seconds := r.Metrics, func(v Value) string { return report.Seconds.Format(float64(v)) }
+	return report.Escape(fmt.Sprintf("%s: %d requests, %d failed, TTFT mean %s p99 %s, TPOT mean %s, latency mean %s, %s", s, r.Counts.Sent, r.Counts.Failed,
+		seconds(m.TTFT.Mean), seconds(m.TTFT.P(99)), seconds(m.TPOT.Mean), seconds(m.Latency.Mean), report.TokenRate.Format(float64(r.Rates.Output))))
+}
+
+// attributes are the headline figures: seconds, tokens and rates a second as
+// plain numbers under names that end in the unit.
+func (r *Result) attributes(attr func(key, value string)) {
+	attr("result", filepath.Join(r.Dir, resultFile))
+	attr("simulated", fmt.Sprint(r.Simulated))
+	attr("requests", fmt.Sprint(r.Counts.Sent))
+	attr("failed", fmt.Sprint(r.Counts.Failed))
+	if r.Partial {
+		attr("partial", r.Ended)
+	}
+	for _, f := range []struct {
+		key   string
+		value Value
+	}{
+		{"ttft_mean_s", r.Metrics.TTFT.Mean}, {"ttft_p99_s", r.Metrics.TTFT.P(99)},
+		{"tpot_mean_s", r.Metrics.TPOT.Mean}, {"tpot_p99_s", r.Metrics.TPOT.P(99)},
+		{"latency_mean_s", r.Metrics.Latency.Mean}, {"latency_p99_s", r.Metrics.Latency.P(99)},
+		{"output_tokens_per_s", r.Rates.Output}, {"requests_per_s", r.Rates.Requests}, {"error_rate", r.Rates.Errors},
+	} {
+		if f.value.Known() {
+			attr(f.key, fmt.Sprintf("%.6g", float64(f.value)))
 		}
 	}
-	asSeconds := func(v Value) string { return time.Duration(float64(v) * 1e9).Round(time.Microsecond).String() }
-	asNumber := func(v Value) string { return fmt.Sprintf("%.6g", float64(v)) }
-	t.Attr("perftest.result", where)
-	t.Attr("perftest.simulated", fmt.Sprint(res.Simulated))
-	t.Attr("perftest.requests", fmt.Sprint(res.Counts.Sent))
-	t.Attr("perftest.failed", fmt.Sprint(res.Counts.Failed))
-	if res.Partial {
-		t.Attr("perftest.partial", res.Ended)
-	}
-	attr("ttft_mean", res.Metrics.TTFT.Mean, asSeconds)
-	attr("ttft_p99", res.Metrics.TTFT.P(99), asSeconds)
-	attr("tpot_mean", res.Metrics.TPOT.Mean, asSeconds)
-	attr("tpot_p99", res.Metrics.TPOT.P(99), asSeconds)
-	attr("latency_mean", res.Metrics.Latency.Mean, asSeconds)
-	attr("latency_p99", res.Metrics.Latency.P(99), asSeconds)
-	attr("output_tokens_per_s", res.Rates.Output, asNumber)
-	attr("requests_per_s", res.Rates.Requests, asNumber)
-	attr("error_rate", res.Rates.Errors, asNumber)
 }

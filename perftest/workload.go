@@ -59,6 +59,10 @@ type Request struct {
 	PlannedInput int
 	// At is the time in the workload's trace, for a [Replay].
 	At time.Duration
+	// Row is the position in the workload's own data, from 1, such as a
+	// file's line, so that a request in the results can be found there; 0
+	// means none.
+	Row int
 	// Tag names the kind of request where a workload mixes several.
 	Tag string
 }

@@ -69,6 +69,7 @@ type Record struct {
 	Index  int    // position in the plan of its phase, from 0
 	Warmup bool   // sent in the warm-up phase: part of no figure
 	Slot   int    // the closed-loop slot or open-loop worker that sent it
+	Row    int    // the row of the workload that it is, from 1; 0 when it has none
 	Tag    string // the workload's name for this kind of request
 
 	Scheduled   int64 // when the load wanted it to start

@@ -10,6 +10,7 @@ import (
 type Live struct {
 	Scenario  string
 	Simulated bool
+	Warmup    bool // the requests are those of the warm-up
 
 	Done     int // requests that ended, failures included
 	Asked    int // requests to send in all; 0 when only time ends the run
@@ -47,13 +48,16 @@ func Line(l Live) string {
 	if l.Simulated {
 		name = append(name, "SIMULATED")
 	}
+	if l.Warmup {
+		name = append(name, "warm-up")
+	}
 	parts = append(parts, strings.Join(append(name, head), " "),
 		fmt.Sprintf("%d in flight", l.InFlight),
 		fmt.Sprintf("%d failed", l.Failed),
-		RequestRate.format(l.RequestRate, -1), // a terminal is narrow
-		TokenRate.format(l.OutputRate, -1),
 		"TTFT "+unlessZero(l.TTFT),
 		"TPOT "+unlessZero(l.TPOT),
+		RequestRate.format(l.RequestRate, -1), // a terminal is narrow
+		TokenRate.format(l.OutputRate, -1),
 	)
 	return strings.Join(parts, " | ")
 }

@@ -130,7 +130,7 @@ func summaryTitle(v SummaryView) string {
 
 // totals are the rows above the percentiles.
 func totals(v SummaryView) []table.Row {
-	concurrency, rate := fmt.Sprint(v.Concurrency), "closed loop"
+	concurrency, rate := fmt.Sprint(v.Concurrency), "none (closed loop)"
 	if v.Concurrency == 0 {
 		concurrency, rate = "open loop", "by its schedule"
 	}
@@ -139,8 +139,8 @@ func totals(v SummaryView) []table.Row {
 	}
 	rows := []table.Row{
 		{"Test duration", Duration(v.Duration)},
-		{"Concurrency", concurrency},
-		{"Request rate", rate},
+		{"Asked concurrency", concurrency},
+		{"Asked request rate", rate},
 		{"Requests", v.Requests},
 		{"Succeeded", v.Succeeded},
 		{"Failed", v.Failed},

@@ -47,7 +47,10 @@ type Verdict struct {
 	// when Counted is set.
 	Over, Allowed int
 	Counted       bool
-	Reason        string // one line; shown for what is not a pass
+	// Needed is how many samples would carry the percentile, where these do
+	// not; else 0.
+	Needed int
+	Reason string // one line; shown for what is not a pass
 }
 
 // Limit is one of the limits that a good request keeps.
@@ -85,6 +88,9 @@ func Verdicts(v VerdictsView) string {
 		b.WriteByte('\n')
 	}
 	for _, d := range v.Verdicts {
+		if d.Needed > 0 {
+			fmt.Fprintf(&b, "* %s of %d: %s; %d or more would carry it\n", d.name(), d.Samples, few, d.Needed)
+		}
 		if d.Outcome != Pass && d.Reason != "" {
 			fmt.Fprintf(&b, "%s %s: %s\n", Escape(d.Outcome), d.objective(), Escape(d.Reason))
 		}
@@ -130,13 +136,17 @@ func title(b *strings.Builder, v VerdictsView, failed, invalid int) {
 }
 
 func passLine(v VerdictsView) string {
-	parts := make([]string, len(v.Verdicts))
+	parts, weak := make([]string, len(v.Verdicts)), false
 	for i, d := range v.Verdicts {
 		parts[i] = d.name() + " " + d.measured() + " " + Escape(d.Op) + " " + d.Unit.Limit(d.Limit)
+		weak = weak || d.Needed > 0
 	}
 	s := fmt.Sprintf("PASS %s: %s %s", slos(len(parts)), strings.Join(parts, ", "), requests(v))
 	if m := marks(v.Simulated, v.Partial); m != "" {
 		s += " " + m
+	}
+	if weak {
+		s += " (* " + few + ")"
 	}
 	return s
 }
@@ -176,7 +186,16 @@ func (d Verdict) objective() string {
 	return d.name() + " " + Escape(d.Op) + " " + d.Unit.Limit(d.Limit)
 }
 
-func (d Verdict) measured() string { return d.Unit.Beside(d.Measured, d.Limit) }
+// few is what a percentile of too few samples is.
+const few = "too few samples, it is little more than the largest value"
+
+func (d Verdict) measured() string {
+	s := d.Unit.Beside(d.Measured, d.Limit)
+	if d.Needed > 0 && s != absent {
+		s += "*"
+	}
+	return s
+}
 
 // offBy is how far the measured figure lies on the wrong side of the limit,
 // and "-" when it does not: an SLO may be missed by failures alone.
@@ -208,7 +227,11 @@ func (d Verdict) offBy() string {
 		return sign + strings.TrimSuffix(Percent(diff), "%") + " points"
 	}
 	if d.Limit > 0 {
-		s += " (" + sign + Percent(diff/d.Limit) + ")"
+		if ratio := diff / d.Limit; ratio < 10 {
+			s += " (" + sign + Percent(ratio) + ")"
+		} else { // a percentage of that size says nothing
+			s += " (" + Number(d.Measured/d.Limit) + " times)"
+		}
 	}
 	return s
 }

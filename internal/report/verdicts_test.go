@@ -126,3 +126,11 @@ func TestVerdictsEscape(t *testing.T) {
 	require.NotContains(t, got, "\n::error")
 	require.Contains(t, got, `a\nb`)
 }
+
+// A percentile of too few samples is marked, in the line and in the table.
+func TestVerdictsMarkFewSamples(t *testing.T) {
+	few := ttft(Pass, 0.312)
+	few.Samples, few.Allowed, few.Needed = 40, 0, 100
+	golden(t, "few.txt", Verdicts(VerdictsView{Requests: 40, Verdicts: []Verdict{few, tpot(Pass, 0.021)}})+"\n"+
+		Verdicts(VerdictsView{Requests: 40, Verdicts: []Verdict{few, tpot(Fail, 5.1)}}))
+}
