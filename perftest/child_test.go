@@ -152,6 +152,18 @@ func TestChildStopsBeforeTheDeadline(t *testing.T) {
 	require.Positive(t, r.Counts.Succeeded)
 }
 
+// A server and a workload that are stuck do not keep a run from its end before
+// the deadline, with what it has.
+func TestChildStuckStopsBeforeTheDeadline(t *testing.T) {
+	c := runChild(t, nil, "test", gate, "-run", "^TestStuck$", "-timeout", "5s")
+	require.Equal(t, 1, c.code, c.output)
+	require.NotContains(t, c.output, "panic: test timed out")
+	r := c.result(t)
+	require.Equal(t, "deadline", r.Ended)
+	require.Equal(t, 2, r.Counts.Cancelled)
+	require.Contains(t, strings.Join(r.Warnings, "\n"), "the workload did not give its next request")
+}
+
 func TestChildInterrupted(t *testing.T) {
 	results := t.TempDir()
 	cmd := command(t, results, nil, "test", "-v", gate, "-run", "^TestLong") // without -v, go test drops the output of what it interrupts

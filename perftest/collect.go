@@ -64,6 +64,9 @@ func (c *collector) add(r *record.Record) {
 		if r.OutputTokens == record.Absent {
 			c.counts.NoUsage++
 		}
+		if r.TokenEvents == 1 && r.OutputTokens > 1 {
+			c.counts.AtOnce++
+		}
 		if r.IgnoreEOS && r.OutputTokens != record.Absent && r.OutputTokens < int64(r.AskedTokens) {
 			c.counts.Short++
 		}
@@ -173,6 +176,7 @@ func (r *Result) warn() {
 		}
 	}
 	say(c.NoUsage, "%d of %d answers came without a token count (usage): they are missing in TPOT and in token rates", c.NoUsage, c.Succeeded)
+	say(c.AtOnce, "%d of %d answers came as one event of several tokens: their TPOT is not known (something on the way holds the stream back?)", c.AtOnce, c.Succeeded)
 	say(c.Short, "%d of %d answers have fewer tokens than asked although the end token is ignored", c.Short, c.Succeeded)
 	say(c.WarmupFailed, "%d of %d warm-up requests failed", c.WarmupFailed, c.Warmup)
 	say(c.Resent, "%d requests were sent again, because the server had closed the connection they were first sent on", c.Resent)

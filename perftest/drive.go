@@ -36,13 +36,15 @@ const slowWriter = 10_000
 type driver struct {
 	*run
 	stop      context.Context // done: no more starts
+	bodies    context.Context // done: no more waiting for bodies; written between phases only
 	collector *collector
 	writer    *record.Writer
 	put       func(*record.Record) // the writer's, bound once
 	ahead     *load.Preparer[prepared]
 	slots     slots
-	warmup    atomic.Bool // the phase under way
-	next      int         // position of the request that is prepared next
+	warmup    atomic.Bool  // the phase under way
+	began     atomic.Int64 // when the phase began, nanoseconds after the epoch
+	next      int          // position of the request that is prepared next
 	inFlight  atomic.Int64
 }
 
@@ -55,15 +57,23 @@ func (r *run) measure(ctx context.Context) (*Result, error) {
 		return r.result(), fmt.Errorf("results: %w", err)
 	}
 	d.writer, d.put = writer, writer.Put
-	d.ahead = load.Prepare(ctx, max(64, 2*r.plan.slots()), d.prepare)
-	d.slots.get(max(r.plan.slots(), r.warmupSlots()) - 1)
+	depth := max(64, 2*r.plan.slots())
+	if n := r.asks(); n > 0 {
+		depth = min(depth, n)
+	}
+	burst := min(depth, max(r.plan.slots(), r.warmupSlots()))
+	d.ahead = load.Prepare(ctx, depth, burst, d.prepare)
+	d.slots.get(burst - 1)
 	res := r.result()
 	progress := d.startProgress()
 	d.ahead.Ready(ctx)
 	ran := d.phases(ctx)
 	r.client.Settle() // after which nothing is put into the writer any more
 	progress.Stop()
-	d.ahead.Close()
+	if !d.ahead.CloseWithin(r.grace) {
+		res.Warnings = append(res.Warnings, "the workload did not give its next request when the run had ended: it was left alone")
+		r.source = nil // which is busy, and cannot be closed
+	}
 	writeErr := d.writer.Close()
 	res.Counts.Dropped, res.Counts.Unsent = ran.Dropped, ran.Unsent
 	d.collector.finish(res, r.plan.slots())
@@ -90,7 +100,7 @@ func (d *driver) findings(res *Result, ran load.Report, writeErr error) {
 	say(writeErr != nil, "%s is incomplete: %v", requestsFile, writeErr)
 	say(waiting > slowWriter, "up to %d requests waited to be written: the disk of %s is slower than the load", waiting, d.dir)
 	say(starved > 0, "%d requests had to wait for their body: the workload is slower than the load", starved)
-	say(ran.Reason == load.ReasonExhausted && res.Counts.Planned > 0, "the workload ended after %d of %d requests", res.Counts.Sent, res.Counts.Planned)
+	say(ran.Reason == load.ReasonExhausted && res.Counts.Sent < res.Counts.Planned && d.bodies.Err() == nil, "the workload ended after %d of %d requests", res.Counts.Sent, res.Counts.Planned)
 	say(d.plan.Requests > 0 && d.plan.Requests < d.plan.slots(), "%d requests are fewer than the %d slots: the asked concurrency was never reached", d.plan.Requests, d.plan.slots())
 	say(ran.Dropped > 0, "%d of %d requests were dropped, because %d were in flight already", ran.Dropped, ran.Offered, d.plan.InFlight)
 	say(ran.Unsent > 0, "%d of %d requests still waited to be sent at the end", ran.Unsent, ran.Offered)
@@ -111,13 +121,30 @@ func (d *driver) phases(ctx context.Context) load.Report {
 	if w := d.scenario.Warmup; w.Requests > 0 || w.Duration > 0 {
 		d.warmup.Store(true)
 		p := Plan{Concurrency: d.warmupSlots(), Requests: w.Requests, Duration: w.Duration}
-		if ran := p.loop(d.scenario.Seed, d.settings.shard, nil).Run(ctx, d.epoch, d.send); ran.Reason == load.ReasonStopped {
+		if ran := d.drive(ctx, &p, nil); ran.Reason == load.ReasonStopped {
 			return ran
 		}
 		d.warmup.Store(false)
 		warmedUp = true
 	}
-	return d.plan.loop(d.scenario.Seed, d.settings.shard, d.trace(warmedUp)).Run(ctx, d.epoch, d.send)
+	return d.drive(ctx, &d.plan, d.trace(warmedUp))
+}
+
+// drive runs one plan. A closed loop that has a duration waits for a body no
+// longer than that, so that nothing starts after it.
+func (d *driver) drive(ctx context.Context, p *Plan, read func() (time.Duration, any, bool)) load.Report {
+	length := p.Duration
+	if p.profile != nil {
+		length = p.profile.Length()
+	}
+	d.bodies = ctx
+	if length > 0 && !p.open() {
+		var cancel context.CancelFunc
+		d.bodies, cancel = context.WithTimeout(ctx, length)
+		defer cancel()
+	}
+	d.began.Store(int64(time.Since(d.epoch)))
+	return p.loop(d.scenario.Seed, d.settings.shard, d.grace, read).Run(ctx, d.epoch, d.send)
 }
 
 // trace yields prepared requests with their times. The warm-up has taken the
@@ -142,7 +169,7 @@ func (d *driver) trace(warmedUp bool) func() (time.Duration, any, bool) {
 func (d *driver) send(ctx context.Context, t *load.Turn) bool {
 	p, ok := t.Item.(*prepared)
 	if !ok {
-		one, ok := d.ahead.Take(d.stop)
+		one, ok := d.ahead.Take(d.bodies)
 		if !ok {
 			return false
 		}
@@ -182,14 +209,24 @@ func (s *slots) get(i int) *client.Slot {
 	return more[max(i, 0)]
 }
 
-// prepare encodes the workload's next request of this shard.
-func (d *driver) prepare() (prepared, error) {
-	req, err := d.source.Next()
-	for !d.plan.paired && err == nil && !d.settings.mine(d.next) {
-		d.next++
-		req, err = d.source.Next()
+// prepare encodes the workload's next request of this shard. It asks for no
+// more than the run wants.
+func (d *driver) prepare() (_ prepared, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("workload: it panicked: %v", p)
+		}
+	}()
+	var req Request
+	for mine := false; !mine; d.next++ {
+		if n := d.asks(); n > 0 && d.next >= n {
+			return prepared{}, io.EOF
+		}
+		if req, err = d.source.Next(); err != nil {
+			break
+		}
+		mine = d.plan.paired || d.settings.mine(d.next)
 	}
-	d.next++
 	if err == io.EOF {
 		return prepared{}, err
 	}
@@ -209,13 +246,12 @@ func (d *driver) startProgress() *report.Progress {
 	if testing.Testing() && testing.Verbose() {
 		log = os.Stdout
 	}
-	started := time.Now()
 	return report.StartProgress(func() report.Live {
 		t := d.collector.totals()
 		l := report.Live{
 			Scenario: d.scenario.Name, Simulated: d.scenario.Target.Simulated, Warmup: t.done == 0 && d.warmup.Load(),
 			Done: t.done, Asked: d.settings.shard.Of(d.plan.Requests), InFlight: int(d.inFlight.Load()), Failed: t.failed,
-			Elapsed: time.Since(started), Limit: d.plan.Duration,
+			Elapsed: time.Since(d.epoch) - time.Duration(d.began.Load()), Limit: d.plan.Duration,
 		}
 		if l.Warmup {
 			l.Done, l.Asked, l.Limit = t.warmupDone, d.settings.shard.Of(d.scenario.Warmup.Requests), d.scenario.Warmup.Duration

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path"
 	"strings"
+	"unicode"
 )
 
 // endpoint is where a target's URL leads to.
@@ -133,13 +134,13 @@ func (t Target) header() (http.Header, error) {
 		if !validHeaderName(k) {
 			return nil, badField("Target.Headers", fmt.Sprintf("%q", k), "use a name of letters, digits and hyphens")
 		}
-		if strings.ContainsAny(v, "\r\n\x00") {
-			return nil, badField("Target.Headers["+k+"]", redacted, "it holds a line break: remove it")
+		if strings.ContainsFunc(v, unicode.IsControl) {
+			return nil, badField("Target.Headers["+k+"]", redacted, "it holds a control character or line break: remove it")
 		}
 		h.Set(k, v)
 	}
-	if strings.ContainsAny(string(t.APIKey), "\r\n\x00") {
-		return nil, badField("Target.APIKey", redacted, "it holds a line break: remove it")
+	if strings.ContainsFunc(string(t.APIKey), unicode.IsControl) {
+		return nil, badField("Target.APIKey", redacted, "it holds a control character or line break: remove it")
 	}
 	return h, nil
 }
@@ -151,32 +152,4 @@ func validHeaderName(s string) bool {
 		}
 	}
 	return s != ""
-}
-
-// secrets are the texts that no message or file may hold.
-func (t Target) secrets() []string {
-	var all []string
-	add := func(s string) {
-		if s = strings.TrimSpace(s); len(s) >= 4 { // shorter ones would blank out ordinary text
-			all = append(all, s)
-		}
-	}
-	add(string(t.APIKey))
-	for _, v := range t.Headers {
-		add(v)
-		if _, after, ok := strings.Cut(v, " "); ok { // "Bearer key", "Basic …"
-			add(after)
-		}
-	}
-	if u, err := url.Parse(t.URL); err == nil {
-		if p, ok := u.User.Password(); ok {
-			add(p)
-		}
-		for _, vs := range u.Query() {
-			for _, v := range vs {
-				add(v)
-			}
-		}
-	}
-	return all
 }

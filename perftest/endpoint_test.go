@@ -63,5 +63,40 @@ func TestBasicAuthorisationFromURL(t *testing.T) {
 	h, err := Target{URL: "http://Aladdin:open%20sesame@h"}.header()
 	require.NoError(t, err)
 	require.Equal(t, "Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ==", h.Get("Authorization")) // RFC 7617's example
-	require.Equal(t, []string{"open sesame"}, Target{URL: "http://Aladdin:open%20sesame@h"}.secrets())
+	require.Contains(t, Target{URL: "http://Aladdin:open%20sesame@h"}.secrets(), "QWxhZGRpbjpvcGVuIHNlc2FtZQ==")
+}
+
+// Keys are found wherever they were given, also in the forms in which a server
+// may echo them.
+func TestSecretsOfATarget(t *testing.T) {
+	all := Target{
+		URL: "http://user:p4ssword@h/v1?key=query-key", APIKey: "sk-1234",
+		Headers: Headers{"X-Team-Key": "header-key"},
+		Params:  map[string]any{"api_key": "body", "temperature": 0.5, "stop": "short text", "nested": map[string]any{"x": "a-long-text-without-blanks"}, "max_tokens": "text"},
+	}.secrets()
+	for _, want := range []string{"user", "p4ssword", "user:p4ssword", "query-key", "sk-1234", "Bearer sk-1234", "header-key", "body", "a-long-text-without-blanks"} {
+		require.Contains(t, all, want)
+	}
+	for _, harmless := range []string{"short text", "text", "0.5"} {
+		require.NotContains(t, all, harmless)
+	}
+	require.Contains(t, Target{URL: "http://only-a-name@h"}.secrets(), "only-a-name")
+}
+
+func TestTargetPrintsWithoutSecrets(t *testing.T) {
+	target := Target{URL: "http://user:hidden@h/v1?key=hidden", Params: map[string]any{"api_key": "hidden", "temperature": 0.5}}
+	for _, text := range []string{fmt.Sprintf("%+v", target), fmt.Sprintf("%v", Scenario{Target: target}), fmt.Sprintf("%#v", target)} {
+		require.NotContains(t, text, "hidden")
+		require.Contains(t, text, "temperature")
+	}
+	data, err := json.Marshal(target)
+	require.NoError(t, err)
+	require.NotContains(t, string(data), "hidden")
+}
+
+func TestOneNameForThisMachine(t *testing.T) {
+	for _, host := range []string{"localhost:8000", "127.0.0.1:8000", "[::1]:8000", "LOCALHOST:8000", "0.0.0.0:8000"} {
+		require.Equal(t, "localhost:8000", oneName(host))
+	}
+	require.Equal(t, "gpu1:8000", oneName("gpu1:8000"))
 }

@@ -51,36 +51,76 @@ func (r *Result) judge(slo SLO) Verdict {
 	case RequestRate:
 		return v.compare(r.Rates.Requests)
 	case OutputRate:
-		return v.compare(r.Rates.Output)
+		return v.compareSum(r.Rates.Output, r.Counts.NoUsage)
 	case TotalRate:
-		return v.compare(r.Rates.Total)
+		return v.compareSum(r.Rates.Total, r.Counts.NoUsage)
 	case Goodput:
-		return v.compare(Value(r.good(slo.Limits)) / Value(v.Samples))
+		good, unknown := r.good(slo.Limits)
+		return v.compareAtLeast(Value(good)/Value(v.Samples), Value(good+unknown)/Value(v.Samples), unknown)
 	case GoodputRate:
-		return v.compare(per(Value(r.good(slo.Limits)), r.Window))
+		good, unknown := r.good(slo.Limits)
+		return v.compareAtLeast(per(Value(good), r.Window), per(Value(good+unknown), r.Window), unknown)
 	}
 	return r.judgeDistribution(v)
+}
+
+// compareAtLeast decides by a figure that is low when nothing that is unknown
+// counts, and high when all of it does.
+func (v Verdict) compareAtLeast(low, high Value, unknown int) Verdict {
+	l, h := v.compare(low), v.compare(high)
+	if l.Outcome == h.Outcome {
+		return l
+	}
+	l.Outcome, l.Reason = Invalid, untold(unknown, v.Samples)
+	return l
+}
+
+// untold is the reason of a verdict that turns on counts the server did not
+// give.
+func untold(n, of int) string {
+	return fmt.Sprintf("for %d of %d it is not known: the server did not say how many tokens there were", n, of)
+}
+
+// compareSum decides by a rate that is at least what is measured, where some
+// counts are missing from it.
+func (v Verdict) compareSum(measured Value, missing int) Verdict {
+	lower := v.SLO.Op == AtLeast || v.SLO.Op == Above
+	d := v.compare(measured)
+	if missing > 0 && d.Outcome != Invalid && (d.Outcome == Pass) != lower {
+		d.Outcome, d.Reason = Invalid, untold(missing, v.Samples)
+	}
+	return d
 }
 
 // judgeDistribution judges an SLO on a figure of a distribution.
 func (r *Result) judgeDistribution(v Verdict) Verdict {
 	t := r.overLimit(v.SLO)
-	v.Samples, v.Over, v.Measured = t.n, t.over, t.measured
-	if t.unit != "" {
-		v.Failed = t.failed
-	}
-	if t.n == 0 {
+	v.Samples, v.Over, v.Failed, v.Measured = t.n, t.over, t.failed, t.measured
+	switch {
+	case t.n == 0 && t.unknown > 0:
+		v.Outcome, v.Reason = Invalid, untold(t.unknown, t.unknown)
+		return v
+	case t.n == 0:
 		v.Outcome, v.Reason = Invalid, fmt.Sprintf("no request has a %s", v.SLO.Metric)
 		return v
 	}
+	d := v.byStat(t)
+	// What is unknown may be on either side of the limit.
+	if t.unknown > 0 && (d.Outcome == Pass && d.Over+t.unknown > d.Allowed || v.SLO.Stat == Mean && t.failed == 0) {
+		d.Outcome, d.Reason = Invalid, untold(t.unknown, t.n+t.unknown)
+	}
+	return d
+}
+
+// byStat decides by the figure that the SLO is about.
+func (v Verdict) byStat(t overTally) Verdict {
 	p, percentile := v.SLO.Stat.percentile()
-	if !percentile {
-		if v.SLO.Stat == Max {
-			return v.decide(v.Over == 0, fmt.Sprintf("%d of %d over", v.Over, v.Samples))
-		}
-		if t.failed > 0 {
-			return v.decide(false, fmt.Sprintf("%d of %d failed, which no mean can bound", t.failed, t.n))
-		}
+	switch {
+	case v.SLO.Stat == Max:
+		return v.decide(v.Over == 0, fmt.Sprintf("%d of %d over", v.Over, v.Samples))
+	case !percentile && t.failed > 0:
+		return v.decide(false, fmt.Sprintf("%d of %d failed, which no mean can bound", t.failed, v.Samples))
+	case !percentile:
 		return v.compare(v.Measured)
 	}
 	if v.SLO.Op == AtLeast || v.SLO.Op == Above {
@@ -102,7 +142,7 @@ func (v Verdict) compare(measured Value) Verdict {
 		v.Outcome, v.Reason = Invalid, fmt.Sprintf("%s is not known", v.SLO.Metric)
 		return v
 	}
-	return v.decide(v.SLO.Op.holds(float64(measured), v.SLO.Limit), fmt.Sprintf("%s is %.6g", v.SLO.Metric, float64(measured)))
+	return v.decide(v.SLO.Op.holds(float64(measured), v.SLO.bound()), fmt.Sprintf("%s is %.6g", v.SLO.Metric, float64(measured)))
 }
 
 func (v Verdict) decide(ok bool, reason string) Verdict {
@@ -153,8 +193,8 @@ func (s SLO) check() error {
 	case oneNumber && s.Stat != "":
 		return badField("SLO.Stat", fmt.Sprintf("%q", s.Stat), fmt.Sprintf("leave it empty: %s is one number", s.Metric))
 	case oneNumber:
-	case percentile && !(p > 0 && p < 100):
-		return badField("SLO.Stat", fmt.Sprintf("%q", s.Stat), "use a percentile between 0 and 100, or Max")
+	case percentile && !(p >= 1 && p < 100):
+		return badField("SLO.Stat", fmt.Sprintf("%q", s.Stat), "use a percentile from 1 to below 100 (p99, not p0.99), or Max")
 	case !percentile && s.Stat != Mean && s.Stat != Max:
 		return badField("SLO.Stat", fmt.Sprintf("%q", s.Stat), `use "mean", "max" or a percentile such as "p99"`)
 	}
@@ -169,10 +209,21 @@ func (s SLO) check() error {
 		return badField("SLO.Limit", s.Limit, fmt.Sprintf("shares run from 0 to 1 (1%% is 0.01): %s %s %g would hold, or miss, whatever was measured", s.Metric, s.Op, s.Limit))
 	case s.Limit == 0 && s.isDuration():
 		return badField("SLO.Limit", s.Limit, "set a duration above 0")
+	case s.Limits.negative():
+		return badField("SLO.Limits", s.Limits, "set limits of 0 (none) or more")
 	case (s.Metric == Goodput || s.Metric == GoodputRate) && s.Limits == (Limits{}):
 		return badField("SLO.Limits", "empty", "set at least one limit of a good request")
 	}
 	return nil
+}
+
+// bound is the limit as it is compared: a duration to the nanosecond, in the
+// form in which measured ones come, so that what lies on the limit does.
+func (s SLO) bound() float64 {
+	if s.isDuration() {
+		return math.Round(s.Limit*1e9) / 1e9
+	}
+	return s.Limit
 }
 
 func (s SLO) isShare() bool { return s.Metric == ErrorRate || s.Metric == Goodput }

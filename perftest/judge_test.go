@@ -223,3 +223,81 @@ func TestSLOString(t *testing.T) {
 		require.Equal(t, want, slo.String())
 	}
 }
+
+// withoutUsage is an answer whose tokens the server did not count.
+func withoutUsage(sent, ttft time.Duration, tokens int) record.Record {
+	r := answer(sent, ttft, tokens)
+	r.InputTokens, r.OutputTokens = record.Absent, record.Absent
+	return r
+}
+
+// What the server did not count is neither kept nor missed: a verdict that
+// turns on it is INVALID, one that holds either way stands.
+func TestJudgeUnknownCounts(t *testing.T) {
+	few := []record.Record{}
+	for i := range 18 {
+		few = append(few, answer(time.Duration(i)*time.Second, time.Millisecond, 5))
+	}
+	few = append(few, withoutUsage(18*time.Second, time.Millisecond, 5), withoutUsage(19*time.Second, time.Millisecond, 5))
+	r := resultOf(1, few...)
+	burst := answer(0, time.Millisecond, 1)
+	burst.OutputTokens = 100 // in one event
+	held := resultOf(1, burst)
+	for name, c := range map[string]struct {
+		r    *Result
+		slo  SLO
+		want Outcome
+	}{
+		"p80 holds even if both are slow":    {r, SLO{Metric: TPOT, Stat: "p80", Op: Below, Limit: 0.011}, Pass},
+		"p95 turns on them":                  {r, SLO{Metric: TPOT, Stat: "p95", Op: Below, Limit: 0.011}, Invalid},
+		"missed even if both are fast":       {r, SLO{Metric: TPOT, Stat: "p80", Op: Below, Limit: 0.009}, Fail},
+		"a mean turns on them":               {r, SLO{Metric: TPOT, Stat: Mean, Op: Below, Limit: 0.011}, Invalid},
+		"output tokens":                      {r, SLO{Metric: OutputTokens, Stat: Mean, Op: AtLeast, Limit: 5}, Invalid},
+		"a rate that is high enough already": {r, SLO{Metric: OutputRate, Op: AtLeast, Limit: 4}, Pass},
+		"a rate that may be high enough":     {r, SLO{Metric: OutputRate, Op: AtLeast, Limit: 5}, Invalid},
+		"a rate that may be too high":        {r, SLO{Metric: OutputRate, Op: AtMost, Limit: 6}, Invalid},
+		"goodput that may be reached":        {r, SLO{Metric: Goodput, Op: AtLeast, Limit: 0.95, Limits: Limits{TPOT: time.Second}}, Invalid},
+		"goodput that is reached":            {r, SLO{Metric: Goodput, Op: AtLeast, Limit: 0.9, Limits: Limits{TPOT: time.Second}}, Pass},
+		"goodput that is out of reach":       {r, SLO{Metric: Goodput, Op: AtLeast, Limit: 0.9, Limits: Limits{TPOT: 1}}, Fail},
+		"tokens all at once have no TPOT":    {held, SLO{Metric: TPOT, Stat: "p90", Op: Below, Limit: 1}, Invalid},
+		"and no good TPOT":                   {held, SLO{Metric: Goodput, Op: AtLeast, Limit: 1, Limits: Limits{TPOT: time.Second}}, Invalid},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := c.r.Judge(c.slo)[0]
+			require.Equal(t, c.want, got.Outcome, got.Reason)
+		})
+	}
+}
+
+// What lies on a limit does, whatever float64 makes of it: 1.352 s and 1.551 s
+// are among the values whose seconds differ in the last bit by the way that
+// they are computed.
+func TestJudgeOnTheLimit(t *testing.T) {
+	for ms := range 3000 {
+		d := time.Duration(ms+1) * time.Millisecond
+		r := resultOf(1, answer(0, d, 1))
+		slo := func(op Op) SLO { return SLO{Metric: TTFT, Stat: Max, Op: op, Limit: d.Seconds()} }
+		require.Equal(t, Pass, r.Judge(slo(AtMost))[0].Outcome, d)
+		require.Equal(t, Fail, r.Judge(slo(Below))[0].Outcome, d)
+		good := SLO{Metric: Goodput, Op: AtLeast, Limit: 1, Limits: Limits{TTFT: d}}
+		require.Equal(t, Fail, r.Judge(good)[0].Outcome, d)
+	}
+}
+
+// Objectives that hold, or miss, whatever is measured are mistakes of scale.
+func TestJudgeRefusesWhatCannotDecide(t *testing.T) {
+	r := ninety()
+	for want, slo := range map[string]SLO{
+		"1% is 0.01":               {Metric: ErrorRate, Op: AtMost, Limit: 5},
+		"error_rate <= 1 would":    {Metric: ErrorRate, Op: AtMost, Limit: 1},
+		"goodput >= 99 would":      {Metric: Goodput, Op: AtLeast, Limit: 99, Limits: Limits{TTFT: 1}},
+		"goodput >= 0 would":       {Metric: Goodput, Op: AtLeast, Limit: 0, Limits: Limits{TTFT: 1}},
+		"p99, not p0.99":           {Metric: TTFT, Stat: "p0.99", Op: Below, Limit: 1},
+		"limits of 0 (none) or mo": {Metric: Goodput, Op: AtLeast, Limit: 1, Limits: Limits{TTFT: -1}},
+	} {
+		v := r.Judge(slo)[0]
+		require.Equal(t, Invalid, v.Outcome)
+		require.Contains(t, v.Reason, want)
+	}
+	require.Equal(t, Fail, r.Judge(SLO{Metric: ErrorRate, Op: AtMost})[0].Outcome, "no failure at all can be asked for")
+}

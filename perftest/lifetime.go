@@ -22,7 +22,8 @@ var (
 // start any more.
 var interrupted atomic.Bool
 
-// grace is what requests in flight get to finish in when a run is stopped.
+// grace is what requests in flight get to finish in when a run is stopped,
+// unless the deadline is nearer.
 const grace = 2 * time.Second
 
 // lifetime is the context of a run: it ends at Ctrl-C or SIGTERM, and before
@@ -69,11 +70,19 @@ func onSignal(f func()) (stop func()) {
 	}
 }
 
-// reserve is the time before the deadline at which a run stops sending: the
-// grace, and as much again to write the result, but no more than a fifth of
-// what is left.
+// reserve is the time before the deadline at which a run stops sending, of
+// which requests in flight get a fifth; the rest is for ends of bodies that
+// come late, and to write the result.
 func reserve(left time.Duration) time.Duration {
-	return min(5*grace, max(left/5, 0))
+	return min(5*grace, max(left*2/5, 0))
+}
+
+// graceWithin is the grace of a run with that much time left.
+func graceWithin(t testing.TB) time.Duration {
+	if d, ok := deadlineOf(t); ok {
+		return reserve(time.Until(d)) / 5
+	}
+	return grace
 }
 
 // deadlineOf is the deadline of a test; benchmarks have none.

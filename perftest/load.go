@@ -171,7 +171,7 @@ type runner interface {
 
 // loop is p as package load runs it. read yields prepared requests to a
 // schedule that pairs them with their times.
-func (p *Plan) loop(seed uint64, shard load.Shard, read func() (time.Duration, any, bool)) runner {
+func (p *Plan) loop(seed uint64, shard load.Shard, grace time.Duration, read func() (time.Duration, any, bool)) runner {
 	o := load.Options{
 		Requests: p.Requests, Duration: p.Duration, Drain: load.Drain(p.Drain), Cancel: load.Cancel(p.Cancel),
 		Grace: grace, FirstTokens: p.PrefillConcurrency, Seed: seed, Shard: shard,

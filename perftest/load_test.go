@@ -26,6 +26,7 @@ type line struct {
 	Index     int     `json:"index"`
 	Phase     string  `json:"phase"`
 	Slot      int     `json:"slot"`
+	Row       int     `json:"row"`
 	Scheduled float64 `json:"scheduled_s"`
 	Sent      float64 `json:"sent_s"`
 	Done      float64 `json:"done_s"`

@@ -5,12 +5,27 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"net"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/gofrs/flock"
 )
+
+// oneName is the same for all names of this machine, which lead to one server.
+func oneName(host string) string {
+	name, port, err := net.SplitHostPort(host)
+	if err != nil {
+		return host
+	}
+	name = strings.ToLower(name)
+	if ip := net.ParseIP(name); name == "localhost" || ip != nil && (ip.IsLoopback() || ip.IsUnspecified()) {
+		name = "localhost"
+	}
+	return net.JoinHostPort(name, port)
+}
 
 // lockTarget takes the machine-wide lock of a server, so that two scenarios
 // (go test runs packages at the same time) do not measure each other. It waits
@@ -20,8 +35,8 @@ func lockTarget(ctx context.Context, host string, waiting func()) (unlock func()
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return nil, fmt.Errorf("lock for %s: %w: set TMPDIR to a folder that can be written to", host, err)
 	}
-	_ = os.Chmod(dir, 0o1777) // other users need it too; it fails where it is theirs
-	name := fmt.Sprintf("%x.lock", sha256.Sum256([]byte(host)))[:21]
+	_ = os.Chmod(dir, 0o777|os.ModeSticky) // other users need it too; it fails where it is theirs
+	name := fmt.Sprintf("%.8x.lock", sha256.Sum256([]byte(oneName(host))))
 	l := flock.New(filepath.Join(dir, name), flock.SetPermissions(0o666))
 	ok, err := l.TryLock()
 	if err == nil && !ok {

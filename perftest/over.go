@@ -11,8 +11,8 @@ import (
 // overTally is how the requests (for ITL: the gaps) stand to an SLO's limit.
 type overTally struct {
 	n, over, failed int
-	unit            string // what n counts where it is not requests
-	measured        Value  // the figure over the successes
+	unknown         int   // successes whose figure the server's silence hides; not in n
+	measured        Value // the figure over the successes
 }
 
 // overLimit counts what does not keep slo's limit.
@@ -41,13 +41,15 @@ func (r *Result) overLimit(slo SLO) overTally {
 			t.failed++
 		case v.Known():
 			t.n++
-			if !slo.Op.holds(float64(v), slo.Limit) {
+			if !slo.Op.holds(float64(v), slo.bound()) {
 				t.over++
 			}
 			values = append(values, float64(v))
 		case s.lacks(slo.Metric):
 			t.n++
 			t.over++
+		case s.untold(slo.Metric):
+			t.unknown++
 		}
 	}
 	slices.Sort(values)
@@ -60,7 +62,10 @@ func (r *Result) overLimit(slo SLO) overTally {
 // as many gaps over the limit as a success has on average: left out, or
 // counted as one gap, it would vanish among the thousands of the others.
 func (r *Result) gapsOverLimit(g *stats.Distribution, slo SLO) overTally {
-	t := overTally{unit: "gaps", n: g.Summary().N, failed: r.Counts.Failed}
+	t := overTally{n: g.N(), failed: r.Counts.Failed}
+	if slo.Metric == ITLPerToken {
+		t.unknown = r.samples.untoldGaps
+	}
 	limit := int64(math.Round(slo.Limit * 1e9))
 	switch slo.Op {
 	case Below: // over: gap >= limit
@@ -80,7 +85,7 @@ func (r *Result) gapsOverLimit(g *stats.Distribution, slo SLO) overTally {
 		t.n += each * t.failed
 		t.over += each * t.failed
 	}
-	t.measured = figure(slo.Stat, g.Summary().N, func() stats.Summary {
+	t.measured = figure(slo.Stat, g.N(), func() stats.Summary {
 		s := g.Summary()
 		s.Mean, s.Max = s.Mean/1e9, s.Max/1e9
 		return s
@@ -123,9 +128,9 @@ func (s *sample) cutShort(slo SLO) (over, known bool) {
 		return false, false
 	}
 	if reached != record.Absent {
-		return !slo.Op.holds(float64(reached-from)/1e9, slo.Limit), true
+		return !slo.Op.holds(float64(reached-from)/1e9, slo.bound()), true
 	}
-	over = !slo.Op.holds(float64(s.done-from)/1e9, slo.Limit)
+	over = !slo.Op.holds(float64(s.done-from)/1e9, slo.bound())
 	return over, over
 }
 
@@ -141,26 +146,52 @@ func (s *sample) lacks(m Metric) bool {
 	return false
 }
 
-// good counts the requests that keep every limit.
-func (r *Result) good(l Limits) int {
-	n := 0
+// untold reports whether a success has no m only because the server did not
+// say how many tokens there were, or sent them in one event.
+func (s *sample) untold(m Metric) bool {
+	switch m {
+	case TPOT:
+		return s.tokenEvents > 0 && (s.output == record.Absent || s.output > 1)
+	case OutputTokens:
+		return s.output == record.Absent
+	case InputTokens:
+		return s.input == record.Absent
+	}
+	return false
+}
+
+// good counts the requests that keep every limit, and those of which it is not
+// known.
+func (r *Result) good(l Limits) (good, unknown int) {
 	for i := range r.samples.all {
 		s := &r.samples.all[i]
 		if s.failed || s.cancelled {
 			continue
 		}
-		within := func(m Metric, limit float64) bool {
-			if limit == 0 {
-				return true
+		kept, told := true, true
+		for _, limit := range l.named() {
+			if limit.limit == 0 {
+				continue
 			}
-			v := s.of(m)
-			return v.Known() && float64(v) < limit || !v.Known() && !s.lacks(m)
+			v := s.of(limit.metric)
+			if limit.metric == ITL {
+				v = seconds(s.maxGap)
+			}
+			switch {
+			case v.Known():
+				kept = kept && float64(v) < float64(limit.limit)/1e9
+			case s.lacks(limit.metric):
+				kept = false
+			case s.untold(limit.metric):
+				told = false
+			}
 		}
-		gap := l.ITL == 0 || s.maxGap == record.Absent || s.maxGap < int64(l.ITL)
-		if gap && within(TTFT, l.TTFT.Seconds()) && within(TTFA, l.TTFA.Seconds()) && within(TPOT, l.TPOT.Seconds()) &&
-			within(Latency, l.Latency.Seconds()) && within(Response, l.Response.Seconds()) {
-			n++
+		switch {
+		case kept && told:
+			good++
+		case kept:
+			unknown++
 		}
 	}
-	return n
+	return good, unknown
 }

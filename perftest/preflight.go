@@ -54,7 +54,7 @@ func (r *run) models(ctx context.Context) ([]string, error) {
 	}
 	models, err := wire.Models(body)
 	if err != nil {
-		return nil, fmt.Errorf("GET %s: %w: %w", r.endpoint.shownModels, err, errNoList)
+		return nil, fmt.Errorf("GET %s: %s: %w", r.endpoint.shownModels, r.client.Redact(err.Error()), errNoList)
 	}
 	return models, nil
 }
@@ -131,7 +131,14 @@ func (r *run) remedy(ctx context.Context, rec *record.Record) string {
 	case record.ClassStatus:
 		return r.statusRemedy(ctx, rec)
 	case record.ClassTimeout:
+		if rec.TokenEvents > 1 {
+			return "the server goes on after the one token that it was asked for: set Target.MaxTokensField to the name that it knows for the limit"
+		}
 		return "the server took too long for one token: check that it has finished loading the model, or raise Timeouts"
+	case record.ClassReset:
+		if strings.Contains(rec.Message, "tls:") {
+			return "the server ended the TLS connection: it may want a client certificate: set Target.TLS.CertFile and KeyFile"
+		}
 	case record.ClassStreamError:
 		return "the server answered with an error inside the stream: see its log"
 	case record.ClassMalformed:
@@ -158,9 +165,9 @@ func (r *run) statusRemedy(ctx context.Context, rec *record.Record) string {
 			models = models[:most]
 		}
 		for i, m := range models {
-			models[i] = fmt.Sprintf("%q", m)
+			models[i] = fmt.Sprintf("%q", r.client.Redact(m))
 		}
-		return fmt.Sprintf("Target.Model is %q: the server has %s%s: set Target.Model or PERFTEST_MODEL", r.model, strings.Join(models, ", "), more)
+		return fmt.Sprintf("Target.Model is %q: the server has %s%s: set Target.Model or PERFTEST_MODEL", r.client.Redact(r.model), strings.Join(models, ", "), more)
 	case rec.Status == http.StatusTooManyRequests:
 		return "the server limits this key or is full: wait, or raise the limit"
 	case 300 <= rec.Status && rec.Status < 400:

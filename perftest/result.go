@@ -18,8 +18,10 @@ type Result struct {
 	Schema  string `json:"schema"`
 	Version int    `json:"version"`
 
-	// Name is the scenario's name; Package the import path of its test.
+	// Name is the scenario's name, Test that of the test that ran it, and
+	// Package the test's import path.
 	Name    string `json:"name"`
+	Test    string `json:"test"`
 	Package string `json:"package"`
 	// Simulated says that no real server was measured.
 	Simulated bool `json:"simulated"`
@@ -80,6 +82,9 @@ type Counts struct {
 	Coalesced   int `json:"token_events_coalesced"`
 	// NoUsage is the number of successes whose tokens the server did not count.
 	NoUsage int `json:"no_usage"`
+	// AtOnce is the number of successes whose tokens, more than one, came in
+	// one event.
+	AtOnce int `json:"at_once"`
 	// Short is the number of successes with fewer tokens than asked although
 	// the request ignored the end token.
 	Short int `json:"short"`

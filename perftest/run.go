@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime"
+	"runtime/debug"
 	"strings"
 	"testing"
 	"time"
@@ -21,7 +21,7 @@ func Run(t testing.TB, s Scenario) *Result {
 	t.Helper()
 	runs.Add(1)
 	if err := keepUncached(); err != nil {
-		t.Logf("go test may answer the next run from its cache (use -count=1): %v", err)
+		t.Fatalf("go test would answer the next run from its cache, since %s cannot be kept (%v): use -count=1, or make the folder writable", stateRoot(), err)
 	}
 	if interrupted.Load() {
 		t.Fatalf("not run: interrupted")
@@ -35,7 +35,7 @@ func Run(t testing.TB, s Scenario) *Result {
 	}
 	ctx, stop := lifetime(t)
 	defer stop()
-	r := &run{scenario: s, settings: set, pkg: testPackage(), logf: func(format string, args ...any) { t.Helper(); t.Logf(format, args...) }}
+	r := &run{scenario: s, settings: set, test: t.Name(), grace: graceWithin(t), logf: func(format string, args ...any) { t.Helper(); t.Logf(format, args...) }}
 	defer r.close()
 	if err := r.setUp(ctx); err != nil {
 		t.Fatalf("%s: %v", s.Name, stopped(ctx, err))
@@ -100,37 +100,13 @@ func untilDeadline(t testing.TB) time.Duration {
 	return time.Until(d)
 }
 
-// testPackage is the import path of the test that called Run, by whatever
-// helpers: of the function that package testing called.
+// testPackage is the import path of the package under test, as the go command
+// has written it into the test binary; empty in any other program.
 func testPackage() string {
-	pcs := make([]uintptr, 64)
-	frames := runtime.CallersFrames(pcs[:runtime.Callers(3, pcs)])
-	function := ""
-	for {
-		f, more := frames.Next()
-		if f.Function == "testing.tRunner" || f.Function == "" || strings.HasPrefix(f.Function, "testing/synctest.") {
-			break
-		}
-		function = f.Function
-		if !more {
-			break
+	if info, ok := debug.ReadBuildInfo(); ok {
+		if path, isTest := strings.CutSuffix(info.Path, ".test"); isTest {
+			return path
 		}
 	}
-	return strings.TrimSuffix(packageOf(function), "_test") // external tests
-}
-
-// packageOf cuts a function's full name down to its package.
-func packageOf(function string) string {
-	slash := 0
-	for i := range len(function) {
-		if function[i] == '/' {
-			slash = i
-		}
-	}
-	for i := slash; i < len(function); i++ {
-		if function[i] == '.' {
-			return function[:i]
-		}
-	}
-	return function
+	return ""
 }

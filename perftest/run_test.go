@@ -133,7 +133,7 @@ func TestRunRefuses(t *testing.T) {
 		"negative warm-up":  {func(s *perftest.Scenario) { s.Warmup.Requests = -1 }, []string{"Warmup.Requests is -1"}, 0},
 		"no URL":            {func(s *perftest.Scenario) { s.Target = perftest.Target{Model: "m"} }, []string{`Target.URL is ""`, "PERFTEST_URL"}, 0},
 		"no scheme":         {func(s *perftest.Scenario) { s.Target.URL = "localhost:8000" }, []string{`Target.URL is "localhost:8000"`, "http://"}, 0},
-		"odd parameter":     {func(s *perftest.Scenario) { s.Target.Params = map[string]any{"f": func() {}} }, []string{"Target.Params[f] is a func()"}, 0},
+		"odd parameter":     {func(s *perftest.Scenario) { s.Target.Params = map[string]any{"f": func() {}} }, []string{`Target.Params["f"] is a func()`}, 0},
 		"no certificate":    {func(s *perftest.Scenario) { s.Target.TLS.CAFile = "absent.pem" }, []string{`Target.TLS.CAFile is "absent.pem"`}, 0},
 		"no prompt file":    {func(s *perftest.Scenario) { s.Workload = fixtures.File{Path: "absent.jsonl"} }, []string{`absent.jsonl`}, 0},
 		"unknown model":     {func(s *perftest.Scenario) { s.Target.Model = "absent" }, []string{"404", `Target.Model is "absent"`, `"there"`, "PERFTEST_MODEL"}, 1},

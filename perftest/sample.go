@@ -34,7 +34,7 @@ func (s *sample) record() record.Record {
 	var r record.Record
 	r.Scheduled, r.Sent, r.FirstToken, r.SecondToken = s.scheduled, s.sent, s.firstToken, s.secondToken
 	r.FirstAnswer, r.LastToken, r.Done, r.MaxGap = s.firstAnswer, s.lastToken, s.done, s.maxGap
-	r.InputTokens, r.OutputTokens = s.input, s.output
+	r.InputTokens, r.OutputTokens, r.TokenEvents = s.input, s.output, int(s.tokenEvents)
 	if s.failed || s.cancelled {
 		r.Class = "failed" // which class is told apart in the counts
 	}
@@ -46,6 +46,8 @@ type samples struct {
 	all       []sample
 	gaps      stats.Distribution // gaps between token events of successes, nanoseconds
 	tokenGaps stats.Distribution // the same a token, where the server says how many an event carries
+	// untoldGaps is the number of gaps before events of which it does not.
+	untoldGaps int
 }
 
 // mostTokens bounds what one event may weigh among the gaps a token: no engine
@@ -68,6 +70,8 @@ func (s *samples) add(r *record.Record) {
 			s.gaps.Add(gap)
 			if n := int(e.Tokens); n > 0 {
 				s.tokenGaps.AddN(gap/int64(n), min(n, mostTokens))
+			} else {
+				s.untoldGaps++
 			}
 		}
 		last = e.At

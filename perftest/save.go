@@ -1,6 +1,7 @@
 package perftest
 
 import (
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -27,8 +28,11 @@ const (
 // package's state folder when root is empty: name, then the time of the start.
 func makeResultDir(root, name string, now time.Time) (string, error) {
 	field, shown := "PERFTEST_RESULTS", fmt.Sprintf("%q", root)
+	if root != "" && !filepath.IsAbs(root) {
+		root = filepath.Join(packageDir, root)
+	}
 	if root == "" {
-		field, shown, root = "results folder", stateDir, stateDir
+		field, shown, root = "results folder", stateRoot(), stateRoot()
 		if err := makeStateDir(); err != nil {
 			return "", badField(field, shown, "it cannot be made ("+cause(err)+"): set PERFTEST_RESULTS to a folder that can be written to")
 		}
@@ -54,6 +58,9 @@ func makeResultDir(root, name string, now time.Time) (string, error) {
 	return "", badField(field, shown, "a thousand runs started in one millisecond: set another folder")
 }
 
+// longestPart bounds a folder's name, in bytes; file systems take 255.
+const longestPart = 100
+
 // safePath makes a test's name a path that every system and every artifact
 // store takes.
 func safePath(name string) string {
@@ -65,8 +72,11 @@ func safePath(name string) string {
 			}
 			return c
 		}, p)
-		if p = strings.TrimRight(p, ". "); p == "" {
-			p = "_"
+		if p = strings.TrimRight(p, ". "); p == "" || p[0] == '.' {
+			p = "_" + strings.TrimLeft(p, ".")
+		}
+		if len(p) > longestPart {
+			p = fmt.Sprintf("%s-%.8x", strings.ToValidUTF8(p[:longestPart-9], ""), sha256.Sum256([]byte(p)))
 		}
 		parts[i] = p
 	}
@@ -84,6 +94,7 @@ func (r *Result) save() error {
 	}
 	name := filepath.Join(r.Dir, resultFile)
 	if err := os.WriteFile(name+".tmp", append(data, '\n'), 0o644); err != nil {
+		_ = os.Remove(name + ".tmp")
 		return fmt.Errorf("results: %w", err)
 	}
 	if err := os.Rename(name+".tmp", name); err != nil {
@@ -111,7 +122,7 @@ func (r *run) result() *Result {
 	s := &r.scenario
 	res := &Result{
 		Schema: ResultSchema, Version: ResultVersion,
-		Name: s.Name, Package: r.pkg, Simulated: s.Target.Simulated,
+		Name: s.Name, Test: r.test, Package: testPackage(), Simulated: s.Target.Simulated,
 		Ended: endedComplete, Started: r.epoch.UTC(), Dir: r.dir,
 		Environment: environment(),
 		Counts:      Counts{Planned: r.settings.shard.Of(r.plan.Requests)},
@@ -119,7 +130,7 @@ func (r *run) result() *Result {
 		Failures: []Failure{}, Warnings: []string{}, Verdicts: []Verdict{},
 	}
 	res.Target = TargetInfo{
-		URL: r.endpoint.shown, Model: r.model, API: r.api.Name(), NoStream: s.Target.NoStream,
+		URL: r.endpoint.shown, Model: r.client.Redact(r.model), API: r.api.Name(), NoStream: s.Target.NoStream,
 		Params: r.shownParams(), Headers: slices.Sorted(maps.Keys(s.Target.Headers)),
 		Accelerators: s.Target.Accelerators,
 	}

@@ -46,8 +46,7 @@ type Timeouts struct {
 	// FirstToken bounds the time from sending to the first token; 5 min by
 	// default, since servers queue in silence.
 	FirstToken time.Duration
-	// BetweenTokens bounds the gap between events of a stream once it has
-	// begun; 1 min by default.
+	// BetweenTokens bounds the gap between token events; 1 min by default.
 	BetweenTokens time.Duration
 	// Total bounds the whole request; 30 min by default.
 	Total time.Duration

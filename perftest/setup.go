@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"time"
 
@@ -20,7 +21,8 @@ import (
 type run struct {
 	scenario Scenario
 	settings settings
-	pkg      string
+	test     string        // the test's own name
+	grace    time.Duration // for requests in flight, when the run is stopped
 	logf     func(string, ...any)
 
 	plan     Plan
@@ -80,14 +82,20 @@ func (r *run) setUp(ctx context.Context) error {
 	if r.model, err = r.findModel(ctx); err != nil {
 		return err
 	}
-	total := r.plan.Requests + s.Warmup.Requests
-	if r.plan.Requests == 0 || s.Warmup.Requests == 0 && s.Warmup.Duration > 0 {
-		total = 0
-	}
-	if r.source, err = s.Workload.Open(ctx, RunInfo{Model: r.model, Seed: s.Seed, Requests: total}); err != nil {
+	if r.source, err = s.Workload.Open(ctx, RunInfo{Model: r.model, API: r.api.Name(), Seed: s.Seed, Requests: r.asks()}); err != nil {
 		return fmt.Errorf("workload: %w", err)
 	}
 	return r.preflight(ctx, cfg)
+}
+
+// asks is the number of requests that the run will ask its workload for, all
+// shards and the warm-up included; 0 when time or a trace bounds it.
+func (r *run) asks() int {
+	w := r.scenario.Warmup
+	if r.plan.Requests == 0 || r.plan.paired || w.Requests == 0 && w.Duration > 0 {
+		return 0
+	}
+	return r.plan.Requests + w.Requests
 }
 
 // check refuses a scenario that cannot be run.
@@ -106,6 +114,14 @@ func (r *run) check() (err error) {
 		return badField("Warmup.Concurrency", s.Warmup.Concurrency, "set it to 0 (the load's) or more")
 	case s.Target.Accelerators < 0:
 		return badField("Target.Accelerators", s.Target.Accelerators, "set it to 0 (unknown) or more")
+	}
+	for _, part := range []struct {
+		name  string
+		value any
+	}{{"Load", s.Load}, {"Workload", s.Workload}, {"Target.API", s.Target.API}} {
+		if v := reflect.ValueOf(part.value); v.Kind() == reflect.Pointer && v.IsNil() {
+			return badField(part.name, fmt.Sprintf("a nil %T", part.value), "set it to a value")
+		}
 	}
 	if r.plan, err = s.Load.Plan(); err != nil {
 		return err
@@ -134,7 +150,7 @@ func (r *run) check() (err error) {
 	r.params = map[string]json.RawMessage{}
 	for _, k := range slices.Sorted(maps.Keys(s.Target.Params)) {
 		if r.params[k], err = json.Marshal(s.Target.Params[k]); err != nil {
-			return badField("Target.Params["+k+"]", fmt.Sprintf("a %T", s.Target.Params[k]), "it is no JSON value ("+err.Error()+"): use strings, numbers, booleans, lists and maps")
+			return badField(fmt.Sprintf("Target.Params[%q]", k), fmt.Sprintf("a %T", s.Target.Params[k]), "it is no JSON value ("+err.Error()+"): use strings, numbers, booleans, lists and maps")
 		}
 	}
 	return nil
@@ -164,7 +180,7 @@ func (t Timeouts) withDefaults() (Timeouts, error) {
 
 // resultRoot is the folder of all results, which stays.
 func (r *run) resultRoot() string {
-	root, _ := filepath.Abs(cmp.Or(r.settings.results, stateDir))
+	root, _ := filepath.Abs(cmp.Or(r.settings.results, stateRoot()))
 	return root
 }
 

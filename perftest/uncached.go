@@ -12,6 +12,13 @@ import (
 // caching.
 const stateDir = ".perftest"
 
+// packageDir is the folder of the package under test, in which go test starts
+// the binary, before a test may change to another.
+var packageDir, _ = os.Getwd()
+
+// stateRoot is the state folder, wherever the process is now.
+func stateRoot() string { return filepath.Join(packageDir, stateDir) }
+
 // keepUncached makes go test run the test again next time, although nothing
 // that it knows of has changed: the server may have. It notes the files that a
 // test opens inside its module, and a test whose file lies in the future is
@@ -23,7 +30,7 @@ func keepUncached() error {
 	if err := makeStateDir(); err != nil {
 		return err
 	}
-	name := filepath.Join(stateDir, "uncached")
+	name := filepath.Join(stateRoot(), ".uncached")
 	if err := os.WriteFile(name, []byte("This file keeps go test from answering for a server out of its cache.\n"), 0o644); err != nil {
 		return err
 	}
@@ -40,10 +47,10 @@ func keepUncached() error {
 
 // makeStateDir makes the folder, with a note for git to leave it alone.
 func makeStateDir() error {
-	if err := os.MkdirAll(stateDir, 0o755); err != nil {
+	if err := os.MkdirAll(stateRoot(), 0o755); err != nil {
 		return err
 	}
-	name := filepath.Join(stateDir, ".gitignore")
+	name := filepath.Join(stateRoot(), ".gitignore")
 	if _, err := os.Stat(name); err == nil {
 		return nil
 	}

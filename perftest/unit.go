@@ -52,6 +52,16 @@ func (l Limits) named() []namedLimit {
 	return []namedLimit{{TTFT, l.TTFT}, {TTFA, l.TTFA}, {TPOT, l.TPOT}, {ITL, l.ITL}, {Latency, l.Latency}, {Response, l.Response}}
 }
 
+// negative reports whether a limit is below 0.
+func (l Limits) negative() bool {
+	for _, p := range l.named() {
+		if p.limit < 0 {
+			return true
+		}
+	}
+	return false
+}
+
 // MarshalJSON writes the limits in seconds, with the metrics' names.
 func (l Limits) MarshalJSON() ([]byte, error) {
 	m := map[string]float64{}

@@ -3,7 +3,9 @@ package perftest
 import (
 	"fmt"
 	"math"
+	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -21,8 +23,12 @@ func (r *Result) VerdictTable(verdicts []Verdict) string {
 	if r.Dir != "" {
 		v.Result = filepath.Join(r.Dir, resultFile)
 	}
-	if name := r.Name; !r.stored && name != "" && !strings.ContainsAny(name, " '\"\n") {
-		v.Command = strings.TrimSuffix("go test -v "+r.Package, " ") + " -run '^" + strings.ReplaceAll(name, "/", "$/^") + "$'"
+	if !r.stored && r.Test != "" && !strings.ContainsAny(r.Test, " '\"\n") {
+		parts := strings.Split(r.Test, "/")
+		for i, p := range parts {
+			parts[i] = "^" + regexp.QuoteMeta(p) + "$"
+		}
+		v.Command = "go test -v " + r.Package + " -run '" + strings.Join(parts, "/") + "'"
 	}
 	for _, d := range verdicts {
 		_, percentile := d.SLO.Stat.percentile()
@@ -124,6 +130,9 @@ func (m Metric) unit() report.Unit {
 func (r *run) show(t testing.TB, res *Result) {
 	t.Helper()
 	where := filepath.Join(res.Dir, resultFile)
+	if _, err := os.Stat(where); err != nil {
+		where = "not written"
+	}
 	t.Logf("%s\n\nresult: %s", res.Summary(), where)
 	if !testing.Verbose() {
 		report.ToTerminal(res.digest() + "\nresult: " + where + "\n")

@@ -18,7 +18,9 @@ type Workload interface {
 // RunInfo is what a workload may need to know of the run that opens it.
 type RunInfo struct {
 	Model    string // the model's name, as sent
+	API      string // the API's name, such as "chat"
 	Seed     uint64 // the scenario's seed
+	Nonce    uint64 // the run's own number, for prompts that no earlier run has sent; 0 leaves it to the workload
 	Requests int    // requests the run will ask for, warm-up included; 0 when it is bound by time only
 }
 

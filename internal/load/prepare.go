@@ -5,13 +5,15 @@ import (
 	"io"
 	"sync"
 	"sync/atomic"
+	"time"
 )
 
 // Preparer makes things ahead of time, in one goroutine and in order, so that
 // who needs one finds it ready.
 type Preparer[T any] struct {
 	items   chan T
-	ready   chan struct{} // closed once depth items are there, or all there are
+	first   int           // how many items Ready waits for
+	ready   chan struct{} // closed once they are there, or all there are
 	stop    context.CancelFunc
 	running sync.WaitGroup
 	starved atomic.Int64
@@ -21,12 +23,14 @@ type Preparer[T any] struct {
 }
 
 // Prepare starts to call next, and keeps up to depth (at least 1) of its
-// results ahead of who takes them. It goes on until next fails, which is
+// results ahead of who takes them; Ready waits for the first ones, at most
+// depth. It goes on until next fails, which is
 // [io.EOF] when there are no more, until ctx ends or until Close. The Preparer
 // has to be closed.
-func Prepare[T any](ctx context.Context, depth int, next func() (T, error)) *Preparer[T] {
+func Prepare[T any](ctx context.Context, depth, first int, next func() (T, error)) *Preparer[T] {
 	ctx, stop := context.WithCancel(ctx)
-	p := &Preparer[T]{items: make(chan T, max(depth, 1)), ready: make(chan struct{}), stop: stop}
+	depth = max(depth, 1)
+	p := &Preparer[T]{items: make(chan T, depth), first: min(max(first, 1), depth), ready: make(chan struct{}), stop: stop}
 	p.running.Go(func() { p.run(ctx, next) })
 	return p
 }
@@ -35,7 +39,7 @@ func (p *Preparer[T]) run(ctx context.Context, next func() (T, error)) {
 	defer close(p.items)
 	made := 0
 	defer func() {
-		if made < cap(p.items) {
+		if made < p.first {
 			close(p.ready)
 		}
 	}()
@@ -50,14 +54,14 @@ func (p *Preparer[T]) run(ctx context.Context, next func() (T, error)) {
 		case <-ctx.Done():
 			return
 		}
-		if made++; made == cap(p.items) {
+		if made++; made == p.first {
 			close(p.ready)
 		}
 	}
 }
 
-// Ready waits until as many items are prepared as fit, or all that there are,
-// so that a burst at the start finds them. It returns early when ctx ends.
+// Ready waits until the first items are prepared, or all that there are, so
+// that a burst at the start finds them. It returns early when ctx ends.
 func (p *Preparer[T]) Ready(ctx context.Context) {
 	select {
 	case <-p.ready:
@@ -105,6 +109,24 @@ func (p *Preparer[T]) fail(err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.err = err
+}
+
+// CloseWithin is Close for no longer than d: it gives false when a call of
+// next goes on after that, which is then left alone.
+func (p *Preparer[T]) CloseWithin(d time.Duration) bool {
+	closed := make(chan struct{})
+	go func() {
+		defer close(closed)
+		p.Close()
+	}()
+	late := time.NewTimer(d)
+	defer late.Stop()
+	select {
+	case <-closed:
+		return true
+	case <-late.C:
+		return false
+	}
 }
 
 // Close ends the preparation and waits for a call of next that is under way.

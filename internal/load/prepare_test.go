@@ -26,7 +26,7 @@ func counter(n int, err error, takes time.Duration) func() (int, error) {
 }
 
 func TestPrepareKeepsTheOrder(t *testing.T) {
-	p := Prepare(t.Context(), 8, counter(1000, io.EOF, 0))
+	p := Prepare(t.Context(), 8, 8, counter(1000, io.EOF, 0))
 	defer p.Close()
 	for i := range 1000 {
 		got, ok := p.Take(t.Context())
@@ -40,7 +40,7 @@ func TestPrepareKeepsTheOrder(t *testing.T) {
 
 func TestPrepareGivesEachItemOnce(t *testing.T) {
 	const n = 10_000
-	p := Prepare(t.Context(), 8, counter(n, io.EOF, 0))
+	p := Prepare(t.Context(), 8, 8, counter(n, io.EOF, 0))
 	defer p.Close()
 	var mu sync.Mutex
 	var all []int
@@ -72,7 +72,7 @@ func TestPrepareIsBoundedAndReady(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		made := 0
 		next := counter(100, io.EOF, time.Second)
-		p := Prepare(t.Context(), 4, func() (int, error) {
+		p := Prepare(t.Context(), 4, 4, func() (int, error) {
 			i, err := next()
 			made++
 			return i, err
@@ -102,7 +102,7 @@ func TestPrepareIsBoundedAndReady(t *testing.T) {
 
 func TestPrepareKeepsTheError(t *testing.T) {
 	broken := errors.New("line 3 is no JSON")
-	p := Prepare(t.Context(), 8, counter(2, broken, 0))
+	p := Prepare(t.Context(), 8, 8, counter(2, broken, 0))
 	p.Ready(t.Context()) // fewer than fit
 	for range 2 {
 		_, ok := p.Take(t.Context())
@@ -117,7 +117,7 @@ func TestPrepareKeepsTheError(t *testing.T) {
 
 func TestTakeEndsWithItsContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := Prepare(t.Context(), 0, counter(2, io.EOF, time.Hour))
+		p := Prepare(t.Context(), 0, 0, counter(2, io.EOF, time.Hour))
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		p.Ready(ctx)
@@ -133,8 +133,8 @@ func TestTakeEndsWithItsContext(t *testing.T) {
 func TestPrepareStops(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
-		byContext := Prepare(ctx, 2, counter(100, io.EOF, 0))
-		byClose := Prepare(t.Context(), 2, counter(100, io.EOF, 0))
+		byContext := Prepare(ctx, 2, 2, counter(100, io.EOF, 0))
+		byClose := Prepare(t.Context(), 2, 2, counter(100, io.EOF, 0))
 		byContext.Ready(t.Context())
 		byClose.Ready(t.Context())
 		cancel()
@@ -157,7 +157,7 @@ func TestPrepareStops(t *testing.T) {
 func TestClosedFromAPreparer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &server{epoch: time.Now(), takes: always(time.Second)}
-		p := Prepare(t.Context(), 8, counter(30, io.EOF, 0))
+		p := Prepare(t.Context(), 8, 8, counter(30, io.EOF, 0))
 		defer p.Close()
 		p.Ready(t.Context())
 		got := plainClosed(t.Context(), s.epoch, plainPlan{Concurrency: 4, Requests: 100}, 0, func(ctx context.Context, slot int, due int64) bool {

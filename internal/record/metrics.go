@@ -25,9 +25,10 @@ func (r *Record) TTST() int64 { return between(r.FirstToken, r.SecondToken) }
 
 // TPOT is the time per output token after the first:
 // (LastToken - FirstToken) / (OutputTokens - 1), defined for more than one
-// token. It may have a fraction of a nanosecond.
+// token in more than one event: of tokens that came all at once it is not
+// known, rather than 0. It may have a fraction of a nanosecond.
 func (r *Record) TPOT() float64 {
-	if r.FirstToken == Absent || r.OutputTokens <= 1 {
+	if r.FirstToken == Absent || r.OutputTokens <= 1 || r.TokenEvents <= 1 {
 		return math.NaN()
 	}
 	return float64(r.LastToken-r.FirstToken) / float64(r.OutputTokens-1)

@@ -3,6 +3,7 @@
 package gate
 
 import (
+	"context"
 	"os"
 	"strings"
 	"testing"
@@ -70,4 +71,27 @@ func TestHuge(t *testing.T) {
 			t.Log("peak of resident memory: " + line)
 		}
 	}
+}
+
+// blocked is a workload that gives two requests and then waits for ever.
+type blocked struct{ given *int }
+
+func (b blocked) Open(context.Context, perftest.RunInfo) (perftest.Source, error) { return b, nil }
+func (b blocked) Close() error                                                    { return nil }
+func (b blocked) Next() (perftest.Request, error) {
+	if *b.given++; *b.given > 10 {
+		select {}
+	}
+	return perftest.Request{Prompt: "Hello", MaxTokens: 1}, nil
+}
+
+// TestStuck has a server that does not answer (after the preflight), and a
+// workload that gives nothing more.
+func TestStuck(t *testing.T) {
+	stuck := fast
+	stuck.Faults = []simserver.Fault{{Kind: simserver.StallBeforeHeaders, Requests: []int{3, 4}}}
+	s := scenario(t, 1000)
+	s.Target = fixtures.Server(t, stuck)
+	s.Workload = blocked{new(int)}
+	perftest.Run(t, s)
 }
