@@ -137,6 +137,7 @@ func cutSummary(output string) string {
 // figures replaces every figure, and the spaces whose number depends on them.
 func figures(s string) string {
 	s = regexp.MustCompile(`\d{8}T[\d.]+Z`).ReplaceAllString(s, "TIME")
+	s = regexp.MustCompile(`/\S*/gate/`).ReplaceAllString(s, "/…/gate/")
 	s = regexp.MustCompile(`\d[\d.]*(ms|µs|s|%)?`).ReplaceAllString(s, "N")
 	s = regexp.MustCompile(`-{2,}`).ReplaceAllString(s, "--")
 	return regexp.MustCompile(`[ \t]+`).ReplaceAllString(s, " ")

@@ -29,6 +29,7 @@
 //	PERFTEST_API_KEY   none             key to send as a bearer token; else OPENAI_API_KEY
 //	PERFTEST_RESULTS   -perf.results    folder for results; else .perftest in the test's package.
 //	                                    A relative one counts from the package's folder.
+//	PERFTEST_SHARD     -perf.shard      part i/n of the load that this process sends
 //	PERFTEST_REQUIRED  -perf.required   fail instead of simulating, and (with [Main]) when no
 //	                                    scenario ran; for gates in CI
 //
@@ -38,8 +39,8 @@
 // # What is measured
 //
 // Each request has one set of stamps, and every metric is a function of them.
-// Stamps are monotonic and taken when the socket read returns that completed
-// an event, not when the event was parsed.
+// Stamps are monotonic and say when the bytes that completed an event arrived,
+// not when the event was parsed.
 //
 //	TTFT      first token event - sent (a role-only first event is no token)
 //	TTFA      first token event that is not reasoning - sent
@@ -51,21 +52,69 @@
 //
 // Output tokens are the server's count (usage). Where it does not count, they
 // are unknown: neither the requested length nor the number of events stands in
-// for them.
+// for them. An answer in one piece has a latency and no time to first token.
 //
-// A request that did not succeed has one class: connect, status, timeout,
-// reset, truncated, stream-error, malformed, empty, cancelled or short. It is
-// counted, and in every objective it is worse than any limit.
+// Rates are over the window from the first sending to the last end. The steady
+// ones beside them are over the part of a closed loop in which all slots were
+// busy: without the ramp at its start and the drain at its end.
+//
+// # Failures
+//
+// A request that did not succeed has one class, and is counted:
+//
+//	connect       DNS, dial or TLS failed
+//	status        an answer with status 4xx or 5xx, or a redirect (none is followed)
+//	timeout       one of the scenario's Timeouts; the phase says which
+//	reset         the connection broke before the answer began
+//	truncated     the stream ended without end mark or finish reason, or broke
+//	stream-error  an error object or error event inside a 200 answer
+//	malformed     bytes that are no event, or an event that is no JSON
+//	empty         a clean end without any output
+//	short         fewer tokens than asked although the end token is ignored
+//	              (a warning, unless Scenario.ShortIsFailure)
+//	cancelled     given up by the scenario: neither success nor failure
+//
+// In every objective a failed request is worse than any limit. One bad answer
+// never ends a run.
 //
 // # What is written
 //
 // Each run makes a folder <results>/<test>/<time> with result.json (all
-// figures, the scenario, the environment and the verdicts) and requests.jsonl
-// (one line a request, with its raw stamps). [ReadResult] reads them back.
+// figures, the scenario, the environment and the verdicts) and requests.jsonl.
+// [ReadResult] reads them back. Names ending in _s are seconds; null is what is
+// not known; a text that is not known is empty in result.json.
+//
+// A line of requests.jsonl is one request, in order of their ends:
+//
+//	index, phase        position in its phase's plan; "measured" or "warmup"
+//	slot, row, tag      which slot sent it; the workload's row and kind
+//	scheduled_s … done_s  the stamps, in seconds after the run's start; wrote_s is
+//	                    the first byte on the socket, body_end_s the end of the body
+//	choice_first_tokens_s  the first token of each choice, where there were several
+//	dns_s, dial_s, tls_s  parts of connecting; null where the connection was reused
+//	resent              sent again on a fresh connection, because the server had closed
+//	                    the reused one before it read anything
+//	status, finish_reason, asked_tokens, planned_input_tokens
+//	input_tokens, output_tokens, cached_tokens, reasoning_tokens, and the
+//	                    sources of the first two: usage, tokenizer or none
+//	data_events, token_events, coalesced  events; those with output; those that shared
+//	                    a socket read with the one before
+//	max_gap_s, bytes    largest gap between token events; bytes of the body
+//	class, failure_phase, message  null on success
+//	event_gaps_s        arrival of the first event after sent_s, then each after the last
+//	event_kinds         two hexadecimal digits an event: 01 choices, 02 answer, 04
+//	                    reasoning, 08 finish reason, 10 usage, 20 end mark, 40 coalesced
+//	event_tokens        output tokens of each event, where the server says so
+//
+// The slowest measured requests, and the p99 that the verdicts saw:
+//
+//	jq -s 'map(select(.phase=="measured")) | sort_by(.done_s-.sent_s) | .[-3:][] | {index, row, class, latency: (.done_s-.sent_s)}' requests.jsonl
+//	jq '.metrics.ttft_s.percentiles.p99, .failures' result.json
 //
 // # Living with go test
 //
 // Run keeps go test from answering out of its cache, stops before the test's
 // deadline and at Ctrl-C with a partial result, and waits while another
-// process of this machine measures the same server.
+// process of this machine measures the same server (use go test -p 1 with
+// several packages: the wait counts against -timeout).
 package perftest
