@@ -26,7 +26,7 @@ type conn struct {
 	// connection while the slot's may still ask for a stamp.
 	last  atomic.Int64 // arrival of what the last read brought
 	ended atomic.Int64 // return of the read that failed or met the end
-	reads atomic.Int64 // number of reads that brought bytes
+	reads atomic.Int64 // number of reads that brought bytes, of one arrival each
 
 	mu       sync.Mutex
 	requests int64 // number of requests that got the connection
@@ -79,8 +79,12 @@ func (c *conn) Read(p []byte) (n int, err error) {
 		at = int64(time.Since(c.epoch))
 	}
 	if n > 0 {
+		// Segments that the kernel has merged in its queue have one stamp, that
+		// of the last of them: in how many reads they come is no matter.
+		if lag < 0 || at != c.last.Load() {
+			c.reads.Add(1)
+		}
 		c.last.Store(at)
-		c.reads.Add(1)
 		c.lags.add(lag)
 	}
 	if err != nil {

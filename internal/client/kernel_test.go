@@ -119,6 +119,26 @@ func TestStampsOfALateClient(t *testing.T) {
 	require.Less(t, 5*off[20], late[20], "the stamp is nearer to the write than its handling")
 }
 
+// What came at once counts as one read, in however many it is fetched: events
+// in it share a stamp, and are marked so.
+func TestOneArrivalInSeveralReads(t *testing.T) {
+	ours, theirs := stamped(t)
+	catchUp(t, ours, theirs, strings.Repeat("x", 100))
+	reads := ours.reads.Load()
+	write(t, theirs, strings.Repeat("x", 300))
+	buf := make([]byte, 4096)
+	for range 3 {
+		n, err := ours.Read(buf)
+		require.NoError(t, err)
+		require.Equal(t, 100, n)
+	}
+	require.Equal(t, reads+1, ours.reads.Load())
+	write(t, theirs, "y")
+	_, err := ours.Read(buf)
+	require.NoError(t, err)
+	require.Equal(t, reads+2, ours.reads.Load())
+}
+
 // A client that is behind reads all it can, and bounds its reads again when it
 // has caught up.
 func TestBoundOfReads(t *testing.T) {
