@@ -152,8 +152,11 @@ type ScenarioInfo struct {
 	WarmupDuration Value           `json:"warmup_duration_s"`
 	WarmupSlots    int             `json:"warmup_concurrency"`
 	Seed           uint64          `json:"seed"`
-	Timeouts       TimeoutsInfo    `json:"timeouts"`
-	ShortIsFailure bool            `json:"short_is_failure"`
+	// Nonce is the run's own number, which made its prompts new to the server;
+	// one that the workload sets wins over it. 0 in results from before it.
+	Nonce          uint64       `json:"nonce"`
+	Timeouts       TimeoutsInfo `json:"timeouts"`
+	ShortIsFailure bool         `json:"short_is_failure"`
 }
 
 // LoadInfo is the load as it was asked.

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"math/rand/v2"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -32,6 +33,7 @@ type run struct {
 	dialect  wire.Dialect
 	params   map[string]json.RawMessage
 	model    string
+	nonce    uint64 // tells this run's prompts from those of other runs
 	epoch    time.Time
 	client   *client.Client
 	source   Source
@@ -82,7 +84,9 @@ func (r *run) setUp(ctx context.Context) error {
 	if r.model, err = r.findModel(ctx); err != nil {
 		return err
 	}
-	if r.source, err = s.Workload.Open(ctx, RunInfo{Model: r.model, API: r.api.Name(), Seed: s.Seed, Requests: r.asks()}); err != nil {
+	r.nonce = 1 + rand.Uint64N(1<<53-1) // a number that JSON readers keep
+	info := RunInfo{Model: r.model, API: r.api.Name(), Seed: s.Seed, Nonce: r.nonce, Requests: r.asks()}
+	if r.source, err = s.Workload.Open(ctx, info); err != nil {
 		return fmt.Errorf("workload: %w", err)
 	}
 	return r.preflight(ctx, cfg)
