@@ -71,17 +71,6 @@ func (c child) result(t *testing.T) *perftest.Result {
 	return r
 }
 
-func resultDirs(t *testing.T, root string) (dirs []string) {
-	t.Helper()
-	require.NoError(t, filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
-		if err == nil && d.Name() == "requests.jsonl" {
-			dirs = append(dirs, filepath.Dir(path))
-		}
-		return err
-	}))
-	return dirs
-}
-
 func TestChildHeldIsNeverCached(t *testing.T) {
 	for range 2 {
 		c := runChild(t, nil, "test", gate, "-run", "^TestHeld$")

@@ -5,7 +5,9 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"io/fs"
 	"net/http"
+	"path/filepath"
 	"runtime"
 	"strings"
 	"sync"
@@ -340,4 +342,16 @@ func TestRunITLPerToken(t *testing.T) {
 		require.Equal(t, perftest.Value(0.010), res.Metrics.ITLPerToken.Max)
 		require.Equal(t, perftest.Value(0.010), res.Metrics.ITLPerToken.Min)
 	})
+}
+
+// resultDirs are the folders of results below root.
+func resultDirs(t *testing.T, root string) (dirs []string) {
+	t.Helper()
+	require.NoError(t, filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		if err == nil && d.Name() == "requests.jsonl" {
+			dirs = append(dirs, filepath.Dir(path))
+		}
+		return err
+	}))
+	return dirs
 }
