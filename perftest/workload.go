@@ -21,6 +21,7 @@ type RunInfo struct {
 	API      string // the API's name, such as "chat"
 	Seed     uint64 // the scenario's seed
 	Nonce    uint64 // the run's own number, for prompts that no earlier run has sent; 0 leaves it to the workload
+	Skip     int    // requests that earlier levels of the same sweep have taken: data goes on after them
 	Requests int    // requests the run will ask for, warm-up included; 0 when it is bound by time only
 }
 
