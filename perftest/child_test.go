@@ -205,6 +205,16 @@ func TestChildPackagesTakeTurns(t *testing.T) {
 	require.Equal(t, 2*(20+1), s.Requests()) // and a preflight each
 }
 
+// A client without CPU can tell nothing of a real server: neither pass nor fail.
+func TestChildStarvedIsInvalid(t *testing.T) {
+	s := simserver.Start(t, simserver.Profile{Model: "m", TTFT: time.Millisecond, TPOT: time.Millisecond})
+	c := runChild(t, []string{"PERFTEST_URL=" + s.URL(), "GOMAXPROCS=1"}, "test", gate, "-run", "^TestStarved$")
+	require.Equal(t, 1, c.code, c.output)
+	require.Contains(t, c.output, "INVALID")
+	require.Contains(t, c.output, "the client was the bottleneck")
+	require.Equal(t, perftest.Invalid, c.result(t).Verdicts[0].Outcome)
+}
+
 // A key that comes from the environment reaches the server, and no file and no
 // output, also when the server repeats it.
 func TestChildKeepsTheKey(t *testing.T) {

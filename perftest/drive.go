@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/slogate/slogate/internal/client"
+	"github.com/slogate/slogate/internal/health"
 	"github.com/slogate/slogate/internal/load"
 	"github.com/slogate/slogate/internal/record"
 	"github.com/slogate/slogate/internal/report"
@@ -67,7 +68,7 @@ func (r *run) measure(ctx context.Context) (*Result, error) {
 	res := r.result()
 	progress := d.startProgress()
 	d.ahead.Ready(ctx)
-	ran := d.phases(ctx)
+	ran, readings := d.phases(ctx)
 	r.client.Settle() // after which nothing is put into the writer any more
 	progress.Stop()
 	if !d.ahead.CloseWithin(r.grace) {
@@ -79,6 +80,10 @@ func (r *run) measure(ctx context.Context) (*Result, error) {
 	d.collector.finish(res, r.plan.slots())
 	res.Duration = Value(time.Since(r.epoch).Seconds())
 	err = d.ahead.Err()
+	reads := r.client.ReadLag()
+	res.Environment.Clock = r.client.Clock()
+	res.samples.thinks = r.plan.Think.Time > 0
+	res.setHealth(ran, health.Spread{Count: int(reads.Reads), P50: reads.P50, P99: reads.P99, Max: reads.Max}, readings, r.scenario.ClientLimits)
 	d.findings(res, ran, writeErr)
 	if res.Ended = ended(ctx, err); res.Ended != endedComplete {
 		res.Partial = ran.Reason == load.ReasonStopped || err != nil
@@ -116,18 +121,31 @@ func (r *run) warmupSlots() int {
 }
 
 // phases runs the warm-up, to its last answer, and then the load.
-func (d *driver) phases(ctx context.Context) load.Report {
+// The client's health is that of the load alone.
+func (d *driver) phases(ctx context.Context) (load.Report, health.Readings) {
 	warmedUp := false
 	if w := d.scenario.Warmup; w.Requests > 0 || w.Duration > 0 {
 		d.warmup.Store(true)
 		p := Plan{Concurrency: d.warmupSlots(), Requests: w.Requests, Duration: w.Duration}
 		if ran := d.drive(ctx, &p, nil); ran.Reason == load.ReasonStopped {
-			return ran
+			return ran, health.Readings{}
 		}
 		d.warmup.Store(false)
 		warmedUp = true
 	}
-	return d.drive(ctx, &d.plan, d.trace(warmedUp))
+	d.client.ResetReadLag()
+	watch := health.Start(d.watching())
+	ran := d.drive(ctx, &d.plan, d.trace(warmedUp))
+	return ran, watch.Stop()
+}
+
+// watching says how the machine is watched: in a bubble without a clock that
+// ticks, which would keep the bubble's time going for ever.
+func (d *driver) watching() health.Options {
+	if d.bubble {
+		return health.Options{Tick: -1}
+	}
+	return health.Options{}
 }
 
 // drive runs one plan. A closed loop that has a duration waits for a body no
@@ -176,7 +194,7 @@ func (d *driver) send(ctx context.Context, t *load.Turn) bool {
 		p = &one
 	}
 	rec := d.writer.Get()
-	rec.Index, rec.Warmup, rec.Slot, rec.Tag, rec.Scheduled = t.Index, d.warmup.Load(), t.Slot, p.tag, t.Scheduled
+	rec.Index, rec.Warmup, rec.Slot, rec.Tag, rec.Scheduled, rec.Ready = t.Index, d.warmup.Load(), t.Slot, p.tag, t.Scheduled, t.Ready
 	rec.AskedTokens, rec.IgnoreEOS, rec.PlannedInput, rec.Row = p.encoded.asked, p.encoded.ignoreEOS, p.planned, p.row
 	d.inFlight.Add(1)
 	d.slots.get(t.Slot).Do(ctx, client.Call{Body: p.body, IgnoreEOS: p.encoded.ignoreEOS, N: p.encoded.choices}, rec, d.put)

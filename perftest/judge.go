@@ -17,11 +17,17 @@ import (
 // one-token answer) is left out; a cancelled request is left out. A mean with
 // a failure in it has no bound and misses every limit.
 //
-// A run that ended early can prove a miss but no pass: it is then INVALID.
+// A run that ended early can prove a miss but no pass: it is then INVALID. One
+// in which the client was the bottleneck proves nothing, and every verdict on
+// it is INVALID, but for a simulated server, where it is a warning.
 func (r *Result) Judge(slos ...SLO) []Verdict {
 	verdicts := make([]Verdict, len(slos))
+	bottleneck := r.bottleneck(slos)
 	for i, slo := range slos {
 		v := r.judge(slo)
+		if bottleneck != "" {
+			v.Outcome, v.Reason = Invalid, bottleneck
+		}
 		if r.Partial && v.Outcome == Pass {
 			v.Outcome = Invalid
 			v.Reason = "the run ended early (" + r.Ended + "), so it cannot pass"

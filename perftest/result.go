@@ -47,6 +47,9 @@ type Result struct {
 	Rates    Rates     `json:"rates"`
 	Steady   Steady    `json:"steady"`
 	Failures []Failure `json:"failures"`
+	// Health is how the client did: where it was the bottleneck, the run can
+	// tell nothing of a real server.
+	Health Health `json:"health"`
 	// Warnings are findings that decide nothing but that a reader has to know.
 	Warnings []string  `json:"warnings"`
 	Verdicts []Verdict `json:"verdicts"`

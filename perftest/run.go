@@ -35,7 +35,7 @@ func Run(t testing.TB, s Scenario) *Result {
 	}
 	ctx, stop := lifetime(t)
 	defer stop()
-	r := &run{scenario: s, settings: set, test: t.Name(), grace: graceWithin(t), logf: func(format string, args ...any) { t.Helper(); t.Logf(format, args...) }}
+	r := &run{scenario: s, settings: set, test: t.Name(), bubble: inBubble(t), grace: graceWithin(t), logf: func(format string, args ...any) { t.Helper(); t.Logf(format, args...) }}
 	defer r.close()
 	if err := r.setUp(ctx); err != nil {
 		t.Fatalf("%s: %v", s.Name, stopped(ctx, err))

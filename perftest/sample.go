@@ -9,9 +9,10 @@ import (
 // and counts without the events, which stay in requests.jsonl. At about 120
 // bytes a request, a run of a million fits into a small machine.
 type sample struct {
-	scheduled, sent, firstToken, secondToken, firstAnswer, lastToken, done, maxGap int64
+	scheduled, ready, sent, firstToken, secondToken, firstAnswer, lastToken, done, maxGap int64
 
 	input, output int64
+	slot          int32
 	events        int32
 	tokenEvents   int32
 	failed        bool
@@ -20,7 +21,7 @@ type sample struct {
 
 func newSample(r *record.Record) sample {
 	return sample{
-		scheduled: r.Scheduled, sent: r.Sent, firstToken: r.FirstToken, secondToken: r.SecondToken,
+		scheduled: r.Scheduled, ready: r.Ready, sent: r.Sent, slot: int32(r.Slot), firstToken: r.FirstToken, secondToken: r.SecondToken,
 		firstAnswer: r.FirstAnswer, lastToken: r.LastToken, done: r.Done, maxGap: r.MaxGap,
 		input: r.InputTokens, output: r.OutputTokens,
 		events: int32(r.DataEvents), tokenEvents: int32(r.TokenEvents),
@@ -48,6 +49,8 @@ type samples struct {
 	tokenGaps stats.Distribution // the same a token, where the server says how many an event carries
 	// untoldGaps is the number of gaps before events of which it does not.
 	untoldGaps int
+	// thinks says that slots wait between an answer and the next request.
+	thinks bool
 }
 
 // mostTokens bounds what one event may weigh among the gaps a token: no engine

@@ -18,6 +18,9 @@ type Scenario struct {
 	Warmup Warmup
 	// Timeouts bound each request; zero means the defaults.
 	Timeouts Timeouts
+	// ClientLimits say what delay of the client's own makes the run INVALID;
+	// zero means the defaults.
+	ClientLimits ClientLimits
 	// Seed makes what is random repeatable; it is handed to the workload.
 	Seed uint64
 	// ShortIsFailure makes an answer with fewer tokens than asked, although

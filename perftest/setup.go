@@ -12,9 +12,11 @@ import (
 	"path/filepath"
 	"reflect"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/slogate/slogate/internal/client"
+	"github.com/slogate/slogate/internal/health"
 	"github.com/slogate/slogate/internal/wire"
 )
 
@@ -23,6 +25,7 @@ type run struct {
 	scenario Scenario
 	settings settings
 	test     string        // the test's own name
+	bubble   bool          // it runs in a testing/synctest bubble
 	grace    time.Duration // for requests in flight, when the run is stopped
 	logf     func(string, ...any)
 
@@ -73,6 +76,9 @@ func (r *run) setUp(ctx context.Context) error {
 	if r.client, err = client.New(cfg); err != nil {
 		return err
 	}
+	if err := r.checkLimits(); err != nil {
+		return err
+	}
 	if !s.Target.Simulated {
 		r.unlock, err = lockTarget(ctx, r.endpoint.host, func() {
 			r.logf("another scenario is measuring %s: waiting for it", r.endpoint.host)
@@ -90,6 +96,28 @@ func (r *run) setUp(ctx context.Context) error {
 		return fmt.Errorf("workload: %w", err)
 	}
 	return r.preflight(ctx, cfg)
+}
+
+// checkLimits refuses a load that needs more connections than this system lets
+// one process open.
+func (r *run) checkLimits() error {
+	need := health.Need{Connections: r.plan.slots()}
+	if r.plan.open() {
+		need.Connections = r.plan.InFlight
+	}
+	if r.plan.Requests > 0 {
+		need.Connections = min(need.Connections, r.plan.Requests)
+	}
+	if r.scenario.Target.Dial != nil {
+		return nil // connections of the test's own
+	}
+	if r.scenario.Target.Simulated {
+		need.FilesEach = 2 // its server is in this process
+	}
+	if err := health.CheckLimits(need); err != nil {
+		return badField("Load.Concurrency", need.Connections, strings.ReplaceAll(err.Error(), "\n", "; "))
+	}
+	return nil
 }
 
 // asks is the number of requests that the run will ask its workload for, all

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -69,7 +70,7 @@ func (r *Result) Summary() string {
 		Latency:      r.Metrics.Latency.view(), TTFT: r.Metrics.TTFT.view(), TPOT: r.Metrics.TPOT.view(), ITL: r.Metrics.ITL.view(),
 		InputTokens: r.Metrics.InputTokens.view(), OutputTokens: r.Metrics.OutputTokens.view(), Events: r.Metrics.Events.view(),
 		OutputSpeed: r.Metrics.OutputSpeed.view(), TotalSpeed: r.Metrics.TotalSpeed.view(),
-		Warnings: r.Warnings,
+		Warnings: slices.Concat(r.Warnings, r.Health.Findings), Health: r.Health.Lines,
 	}
 	if r.Scenario.Load.Rate.Known() {
 		v.RequestRate = float64(r.Scenario.Load.Rate)

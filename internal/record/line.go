@@ -49,6 +49,7 @@ var columns = [...]column{
 	{"tag", func(r *Record) any { return (*text)(&r.Tag) }},
 
 	{"scheduled_s", func(r *Record) any { return (*seconds)(&r.Scheduled) }},
+	{"ready_s", func(r *Record) any { return (*seconds)(&r.Ready) }},
 	{"sent_s", func(r *Record) any { return (*seconds)(&r.Sent) }},
 	{"wrote_s", func(r *Record) any { return (*seconds)(&r.Wrote) }},
 	{"connected_s", func(r *Record) any { return (*seconds)(&r.Connected) }},

@@ -37,7 +37,7 @@ func full() *Record {
 
 func TestLineByHand(t *testing.T) {
 	want := `{"index":7,"phase":"measured","slot":3,"row":null,"tag":"long",` +
-		`"scheduled_s":1,"sent_s":1.000000005,"wrote_s":1.000000105,"connected_s":1.00002,"headers_s":1.2,` +
+		`"scheduled_s":1,"ready_s":null,"sent_s":1.000000005,"wrote_s":1.000000105,"connected_s":1.00002,"headers_s":1.2,` +
 		`"first_event_s":1.234567891,"first_token_s":1.234567892,"second_token_s":1.254567891,"first_answer_s":1.254567891,` +
 		`"last_token_s":1.3,"usage_s":1.31,"done_s":1.32,"body_end_s":1.3200005,"choice_first_tokens_s":[1.234567892,null,1.254567891],` +
 		`"dns_s":0,"dial_s":0.00001,"tls_s":null,"reused":true,"resent":1,` +
@@ -57,7 +57,7 @@ func TestLineOfAnUnknownRecord(t *testing.T) {
 	r.Reset()
 	r.Warmup = true
 	want := `{"index":0,"phase":"warmup","slot":0,"row":null,"tag":null,` +
-		`"scheduled_s":null,"sent_s":null,"wrote_s":null,"connected_s":null,"headers_s":null,` +
+		`"scheduled_s":null,"ready_s":null,"sent_s":null,"wrote_s":null,"connected_s":null,"headers_s":null,` +
 		`"first_event_s":null,"first_token_s":null,"second_token_s":null,"first_answer_s":null,` +
 		`"last_token_s":null,"usage_s":null,"done_s":null,"body_end_s":null,"choice_first_tokens_s":null,` +
 		`"dns_s":null,"dial_s":null,"tls_s":null,"reused":false,"resent":0,` +

@@ -73,6 +73,7 @@ type Record struct {
 	Tag    string // the workload's name for this kind of request
 
 	Scheduled   int64 // when the load wanted it to start
+	Ready       int64 // when it might: Scheduled, or the end of its wait for a bound of the load
 	Sent        int64 // just before it was handed to the transport, body encoded
 	Wrote       int64 // just before its first byte was written to the connection
 	Connected   int64 // a connection was in hand
@@ -128,7 +129,7 @@ type Record struct {
 func (r *Record) Reset() {
 	ev, first := r.Events[:0], r.FirstTokens[:0]
 	*r = Record{
-		Scheduled: Absent, Sent: Absent, Wrote: Absent, Connected: Absent, Headers: Absent,
+		Scheduled: Absent, Ready: Absent, Sent: Absent, Wrote: Absent, Connected: Absent, Headers: Absent,
 		FirstEvent: Absent, FirstToken: Absent, SecondToken: Absent, FirstAnswer: Absent,
 		LastToken: Absent, UsageAt: Absent, Done: Absent, BodyEnd: Absent,
 		DNS: Absent, Dial: Absent, TLS: Absent,

@@ -64,6 +64,7 @@ type SummaryView struct {
 
 	Failures []Failure
 	Warnings []string
+	Health   []string // how the client did, a line each
 }
 
 // Failure is one class of failures.
@@ -98,7 +99,13 @@ func Summary(v SummaryView) string {
 		more(&b, len(v.Warnings)-maxLines)
 	}
 	b.WriteString("\n" + percentiles(v))
-	return b.String()
+	if len(v.Health) > 0 {
+		b.WriteString("\n\nThe client's health\n")
+		for _, l := range v.Health {
+			b.WriteString("- " + Escape(l) + "\n")
+		}
+	}
+	return strings.TrimSuffix(b.String(), "\n")
 }
 
 func more(b *strings.Builder, n int) {

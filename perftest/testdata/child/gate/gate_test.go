@@ -95,3 +95,22 @@ func TestStuck(t *testing.T) {
 	s.Workload = blocked{new(int)}
 	perftest.Run(t, s)
 }
+
+// TestStarved measures while goroutines of its own take all the CPU there is.
+func TestStarved(t *testing.T) {
+	stop := make(chan struct{})
+	defer close(stop)
+	for range 8 {
+		go func() {
+			for {
+				select {
+				case <-stop:
+					return
+				default:
+				}
+			}
+		}()
+	}
+	res := perftest.Run(t, scenario(t, 200))
+	assert.SLOs(t, res, assert.TTFT(assert.P90).Below(time.Minute))
+}
