@@ -197,9 +197,18 @@ func (d *driver) send(ctx context.Context, t *load.Turn) bool {
 	rec.Index, rec.Warmup, rec.Slot, rec.Tag, rec.Scheduled, rec.Ready = t.Index, d.warmup.Load(), t.Slot, p.tag, t.Scheduled, t.Ready
 	rec.AskedTokens, rec.IgnoreEOS, rec.PlannedInput, rec.Row = p.encoded.asked, p.encoded.ignoreEOS, p.planned, p.row
 	d.inFlight.Add(1)
-	d.slots.get(t.Slot).Do(ctx, client.Call{Body: p.body, IgnoreEOS: p.encoded.ignoreEOS, N: p.encoded.choices}, rec, d.put)
+	d.slots.get(t.Slot).Do(ctx, client.Call{Body: p.body, IgnoreEOS: p.encoded.ignoreEOS, N: p.encoded.choices, FirstToken: d.firstToken(t)}, rec, d.put)
 	d.inFlight.Add(-1)
 	return true
+}
+
+// firstToken tells the load of a request's first token, where the load bounds
+// those that wait for theirs.
+func (d *driver) firstToken(t *load.Turn) func() {
+	if d.plan.PrefillConcurrency == 0 || d.warmup.Load() {
+		return nil
+	}
+	return t.FirstToken
 }
 
 // slots are the client's, made as an open loop needs more of them. Those that

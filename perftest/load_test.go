@@ -2,6 +2,7 @@ package perftest_test
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -200,6 +201,22 @@ func TestDrainCancels(t *testing.T) {
 		require.Equal(t, []int{12, 8, 0, 4}, []int{res.Counts.Sent, res.Counts.Succeeded, res.Counts.Failed, res.Counts.Cancelled})
 		require.InDelta(t, 2.7, float64(res.Window), 1e-9)
 		require.False(t, res.Partial)
+	})
+}
+
+// No more than two requests wait for their first token at a time, and each of
+// them for 100 ms: 20 start a second, and the server never has more than two
+// without one.
+func TestPrefillConcurrency(t *testing.T) {
+	load := perftest.Closed{Concurrency: 40, Requests: 80, PrefillConcurrency: 2}
+	underLoad(t, load, func(t *testing.T, res *perftest.Result) {
+		lines := measured(t, res)
+		require.Len(t, lines, 80)
+		slices.SortFunc(lines, func(a, b line) int { return cmp.Compare(a.Sent, b.Sent) })
+		for i := range lines[2:] {
+			require.GreaterOrEqual(t, lines[i+2].Sent-lines[i].Sent, 0.1-1e-9, "requests %d and %d", i, i+2)
+		}
+		require.Equal(t, perftest.Value(0.1), res.Metrics.TTFT.Max)
 	})
 }
 

@@ -355,3 +355,20 @@ func resultDirs(t *testing.T, root string) (dirs []string) {
 	}))
 	return dirs
 }
+
+// A stream that does not end fails before it has filled the memory.
+func TestRunEndsEndlessStreams(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a million events")
+	}
+	inResults(t)
+	s := simserver.Start(t, simserver.Profile{ContextTokens: 1 << 22})
+	res := perftest.Run(t, perftest.Scenario{
+		Target:   s.Target(),
+		Workload: same{perftest.Request{Prompt: "Hello", MaxTokens: 1<<20 + 100}},
+		Load:     perftest.Closed{Concurrency: 1, Requests: 1},
+	})
+	require.Equal(t, 1, res.Counts.Failed)
+	require.Equal(t, "malformed", res.Failures[0].Class)
+	require.Contains(t, res.Failures[0].Example, "the stream does not end")
+}

@@ -25,6 +25,8 @@ type Call struct {
 	IgnoreEOS bool
 	// N is the number of choices asked for; 0 means one.
 	N int
+	// FirstToken, when set, is called in Do when the first token has come.
+	FirstToken func()
 }
 
 // Slot sends one request after another, over connections of its own. It is

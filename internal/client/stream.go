@@ -2,6 +2,7 @@ package client
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"math/bits"
 	"net/http"
@@ -75,7 +76,9 @@ func (s *Slot) take(e *sse.Event, call Call) (last bool) {
 	if rec.FirstEvent == record.Absent && !st.whole {
 		rec.FirstEvent = e.At
 	}
-	s.output(e.At, kind)
+	if s.output(e.At, kind) && call.FirstToken != nil {
+		call.FirstToken()
+	}
 	if first := ev.Outputs & st.silent; first != 0 {
 		s.firsts(e.At, first)
 	}
@@ -98,13 +101,18 @@ func (s *Slot) take(e *sse.Event, call Call) (last bool) {
 		s.fail(record.ClassStreamError, e.At, ev.Error)
 	case ev.End:
 		s.succeed(e.At, call)
+	case len(rec.Events) >= maxEvents:
+		s.fail(record.ClassMalformed, e.At, fmt.Sprintf("the stream does not end: %d events", len(rec.Events)))
 	default:
 		return false
 	}
 	return true
 }
 
-const maxFinish = 64 // bytes of a finish reason
+const (
+	maxFinish = 64      // bytes of a finish reason
+	maxEvents = 1 << 20 // of one answer: a stream without end must not fill the memory
+)
 
 func kindOf(ev *wire.Event) (k record.Kind) {
 	if ev.Choices {
@@ -128,15 +136,15 @@ func kindOf(ev *wire.Event) (k record.Kind) {
 	return k
 }
 
-// output stamps a token event.
-func (s *Slot) output(at int64, kind record.Kind) {
+// output stamps a token event, and reports whether it was the first.
+func (s *Slot) output(at int64, kind record.Kind) (first bool) {
 	rec := s.rec
 	if kind&record.KindOutput == 0 {
-		return
+		return false
 	}
 	rec.TokenEvents++
 	if s.stream.whole {
-		return
+		return false
 	}
 	if kind&record.KindAnswer != 0 && rec.FirstAnswer == record.Absent {
 		rec.FirstAnswer = at
@@ -153,6 +161,7 @@ func (s *Slot) output(at int64, kind record.Kind) {
 		s.watch.token.Store(at)
 	}
 	rec.LastToken = at
+	return rec.TokenEvents == 1
 }
 
 // expect makes room for the first tokens of n choices.
