@@ -43,16 +43,14 @@ func findGroup(files fs.FS) hierarchy {
 		return hierarchy{}
 	}
 	h := hierarchy{v2: v2}
-	point = strings.TrimPrefix(path.Clean(point), "/")
-	dir := path.Join(point, within(root, group))
-	for {
+	point = path.Join(".", path.Clean("/"+point)) // names in a file system have no leading slash
+	for dir := path.Join(point, within(root, group)); ; dir = path.Dir(dir) {
 		if _, err := fs.Stat(files, dir); err == nil {
 			h.dirs = append(h.dirs, dir)
 		}
-		if dir == point || len(dir) <= len(point) {
+		if dir == point || dir == "." {
 			return h
 		}
-		dir = path.Dir(dir)
 	}
 }
 

@@ -2,6 +2,7 @@ package health
 
 import (
 	"testing"
+	"testing/fstest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -41,6 +42,18 @@ func TestNoGroup(t *testing.T) {
 	require.False(t, ok)
 	_, _, ok = cpuMount("30 1 0:26 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n", false)
 	require.False(t, ok)
+}
+
+// Odd mount points end the way up, too.
+func TestGroupMountedAnywhere(t *testing.T) {
+	for point, want := range map[string][]string{"/": {"a", "."}, "/../c": {"c/a", "c"}, "c": {"c/a", "c"}} {
+		files := fstest.MapFS{
+			"proc/self/cgroup":    {Data: []byte("0::/a\n")},
+			"proc/self/mountinfo": {Data: []byte("1 1 0:1 / " + point + " rw - cgroup2 c rw\n")},
+			"a/cpu.max":           {}, "c/a/cpu.max": {},
+		}
+		require.Equal(t, want, findGroup(files).dirs, point)
+	}
 }
 
 func TestWithin(t *testing.T) {

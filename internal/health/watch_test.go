@@ -86,6 +86,19 @@ func TestPeakOfNoTime(t *testing.T) {
 	})
 }
 
+// In a bubble the watchdog is never late, and the rest is read as outside: ten
+// minutes that pass at once are no ten minutes of the machine.
+func TestThisSystemInABubble(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := Start(Options{})
+		time.Sleep(10*time.Minute + 5*ms)
+		r := w.Stop()
+		require.Equal(t, &Jitter{Wakes: 60_000}, r.Jitter)
+		require.Less(t, r.Window, 10*time.Minute)
+		require.Positive(t, r.CPUs)
+	})
+}
+
 func TestNoWatchdog(t *testing.T) {
 	before := runtime.NumGoroutine()
 	w := Start(Options{Tick: -1})
