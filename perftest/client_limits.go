@@ -29,7 +29,8 @@ type ClientLimits struct {
 	// SlotGapShare is the largest share of the slots' time that is gaps; 0.01.
 	SlotGap      time.Duration
 	SlotGapShare float64
-	// Jitter is the longest overshoot of a goroutine that sleeps for 10 ms;
+	// Jitter, where the kernel does not stamp arrivals (there it is judged only
+	// when it is set), is the longest overshoot of a goroutine that sleeps for 10 ms;
 	// 100 ms. JitterShare is the largest share of the run that overshoots take
 	// together; 0.01.
 	Jitter      time.Duration

@@ -30,6 +30,7 @@
 //	PERFTEST_RESULTS   -perf.results    folder for results; else .perftest in the test's package.
 //	                                    A relative one counts from the package's folder.
 //	PERFTEST_SHARD     -perf.shard      part i/n of the load that this process sends
+//	PERFTEST_BOTTLENECK  none           "warn" judges a run although its client was the bottleneck
 //	PERFTEST_REQUIRED  -perf.required   fail instead of simulating, and (with [Main]) when no
 //	                                    scenario ran; for gates in CI
 //

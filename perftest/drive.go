@@ -80,10 +80,9 @@ func (r *run) measure(ctx context.Context) (*Result, error) {
 	d.collector.finish(res, r.plan.slots())
 	res.Duration = Value(time.Since(r.epoch).Seconds())
 	err = d.ahead.Err()
-	reads := r.client.ReadLag()
 	res.Environment.Clock = r.client.Clock()
 	res.samples.thinks = r.plan.Think.Time > 0
-	res.setHealth(ran, health.Spread{Count: int(reads.Reads), P50: reads.P50, P99: reads.P99, Max: reads.Max}, readings, r.scenario.ClientLimits)
+	res.setHealth(ran, r.client.ReadLag(), readings, r.scenario.ClientLimits, r.settings.bottleneckWarns)
 	d.findings(res, ran, writeErr)
 	if res.Ended = ended(ctx, err); res.Ended != endedComplete {
 		res.Partial = ran.Reason == load.ReasonStopped || err != nil

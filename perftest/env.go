@@ -27,6 +27,7 @@ type settings struct {
 	url, model, results string
 	key                 Secret
 	required            bool
+	bottleneckWarns     bool
 	shardText           string
 	shard               load.Shard // of shardText, once it is checked
 }
@@ -50,12 +51,13 @@ func parseShard(text string) (load.Shard, error) {
 
 func readSettings() settings {
 	return settings{
-		url:       either(*flagURL, "PERFTEST_URL"),
-		model:     either(*flagModel, "PERFTEST_MODEL"),
-		results:   either(*flagResults, "PERFTEST_RESULTS"),
-		key:       Secret(either(os.Getenv("PERFTEST_API_KEY"), "OPENAI_API_KEY")),
-		shardText: either(*flagShard, "PERFTEST_SHARD"),
-		required:  *flagRequired || truthy(os.Getenv("PERFTEST_REQUIRED")),
+		url:             either(*flagURL, "PERFTEST_URL"),
+		model:           either(*flagModel, "PERFTEST_MODEL"),
+		results:         either(*flagResults, "PERFTEST_RESULTS"),
+		key:             Secret(either(os.Getenv("PERFTEST_API_KEY"), "OPENAI_API_KEY")),
+		bottleneckWarns: os.Getenv("PERFTEST_BOTTLENECK") == "warn",
+		shardText:       either(*flagShard, "PERFTEST_SHARD"),
+		required:        *flagRequired || truthy(os.Getenv("PERFTEST_REQUIRED")),
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/slogate/slogate/internal/client"
 	"github.com/slogate/slogate/internal/health"
 	"github.com/slogate/slogate/internal/load"
 	"github.com/slogate/slogate/internal/record"
@@ -44,6 +45,11 @@ type Health struct {
 	Findings    []string `json:"findings"`    // what was too much, whatever the SLOs
 	// Limits are the scenario's.
 	Limits ClientLimits `json:"limits"`
+	// KernelStamps says that arrivals were stamped by the kernel, but for one
+	// in a hundred at the most, so that a late client moves none of them.
+	KernelStamps bool `json:"kernel_stamps"`
+	// OnlyWarns says that PERFTEST_BOTTLENECK let findings be warnings.
+	OnlyWarns bool `json:"only_warns"`
 }
 
 // Lag describes delays, in seconds.
@@ -148,7 +154,7 @@ func known(v Value) float64 {
 
 // setHealth keeps how the client did: what the load, the socket reads and the
 // machine say.
-func (r *Result) setHealth(ran load.Report, reads health.Spread, watch health.Readings, limits ClientLimits) {
+func (r *Result) setHealth(ran load.Report, reads client.Lag, watch health.Readings, limits ClientLimits, onlyWarns bool) {
 	orAbsent := func(f float64) Value {
 		if f == 0 {
 			return Absent
@@ -156,7 +162,9 @@ func (r *Result) setHealth(ran load.Report, reads health.Spread, watch health.Re
 		return Value(f)
 	}
 	h := Health{
-		ReadLag: lagOf(reads), AskedConcurrency: orAbsent(ran.AskedConcurrency), Concurrency: orAbsent(ran.Concurrency),
+		ReadLag:      lagOf(health.Spread{Count: int(reads.Reads), P50: reads.P50, P99: reads.P99, Max: reads.Max}),
+		KernelStamps: reads.Reads > 0 && reads.Others <= reads.Reads/100, OnlyWarns: onlyWarns,
+		AskedConcurrency: orAbsent(ran.AskedConcurrency), Concurrency: orAbsent(ran.Concurrency),
 		AskedRate: orAbsent(ran.AskedRate), Rate: orAbsent(ran.Rate), Offered: ran.Offered, Waited: ran.Waited.Count,
 		CPUs: orAbsent(watch.CPUs), CPU: Absent, MachineCPU: Absent, Steal: Absent, Throttled: Absent,
 		GCPause: Value(watch.GC.Pause.Seconds()), RunQueue: lagOf(watch.RunQueue), LongestWait: Absent, StallShare: Absent,
@@ -179,7 +187,7 @@ func (r *Result) setHealth(ran load.Report, reads health.Spread, watch health.Re
 	r.Health.SendLag, r.Health.SlotGap = lagOf(q.SendLag), lagOf(q.SlotGap)
 	r.Health.SlotGapShare = per(Value(q.GapTotal.Seconds()), Value(q.WorkerTime.Seconds()))
 	r.Health.Lines = health.Lines(watch, q)
-	for _, f := range r.findings(0) {
+	for _, f := range r.findings(0, true) {
 		r.Health.Findings = append(r.Health.Findings, f.String()+": "+f.Remedy)
 	}
 }
@@ -207,9 +215,20 @@ func (h *Health) readings() health.Readings {
 func (v Value) duration() time.Duration { return time.Duration(known(v)*1e9 + 0.5) }
 
 // findings are what was too much of the client's own delay, for SLOs with the
-// given smallest limit on a time.
-func (r *Result) findings(smallest time.Duration) []health.Finding {
+// given smallest limit on a time, and on rates or not: gaps between answers and
+// requests cost a closed loop throughput, and no request any time.
+//
+// Where the kernel has stamped the arrivals, a goroutine that comes late moves
+// no figure but the sendings, which are measured. Stalls are judged there only
+// by a limit that was set.
+func (r *Result) findings(smallest time.Duration, rates bool) []health.Finding {
 	l := r.Health.Limits
+	if r.Health.KernelStamps {
+		l.Jitter, l.JitterShare = cmp.Or(l.Jitter, -1), cmp.Or(l.JitterShare, -1)
+	}
+	if !rates {
+		l.SlotGapShare = -1
+	}
 	return health.Findings(r.Health.readings(), r.requestsHealth(smallest), health.Thresholds{
 		SendLag: l.SendLag, SendLagShare: l.SendLagShare, Late: l.Late, LateBy: l.LateBy, Offered: l.Offered, Waited: l.Waited,
 		SlotGap: l.SlotGap, SlotGapShare: l.SlotGapShare, Jitter: l.Jitter, JitterShare: l.JitterShare, CPU: l.CPU, Throttled: l.Throttled,
@@ -219,10 +238,11 @@ func (r *Result) findings(smallest time.Duration) []health.Finding {
 // bottleneck says why the run can tell nothing about slos; empty when it can,
 // and for a simulated server, whose CPU is the client's.
 func (r *Result) bottleneck(slos []SLO) string {
-	if r.Simulated {
+	if r.Simulated || r.Health.OnlyWarns {
 		return ""
 	}
 	var smallest time.Duration
+	rates := false
 	add := func(d time.Duration) {
 		if d > 0 && (smallest == 0 || d < smallest) {
 			smallest = d
@@ -230,6 +250,8 @@ func (r *Result) bottleneck(slos []SLO) string {
 	}
 	for _, s := range slos {
 		switch s.Metric {
+		case RequestRate, OutputRate, TotalRate, GoodputRate:
+			rates = true
 		case TTFT, TTFA, Latency, Response:
 			add(time.Duration(s.Limit * 1e9))
 		}
@@ -237,5 +259,5 @@ func (r *Result) bottleneck(slos []SLO) string {
 			add(l)
 		}
 	}
-	return health.Bottleneck(r.findings(smallest))
+	return health.Bottleneck(r.findings(smallest, rates))
 }
