@@ -75,6 +75,7 @@ func (r *run) measure(ctx context.Context) (*Result, error) {
 		res.Warnings = append(res.Warnings, "the workload did not give its next request when the run had ended: it was left alone")
 		r.source = nil // which is busy, and cannot be closed
 	}
+	res.taken = d.next
 	writeErr := d.writer.Close()
 	res.Counts.Dropped, res.Counts.Unsent = ran.Dropped, ran.Unsent
 	d.collector.finish(res, r.plan.slots())

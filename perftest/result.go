@@ -58,6 +58,7 @@ type Result struct {
 	Dir string `json:"-"`
 
 	samples samples
+	taken   int  // requests that the run took from its workload
 	stored  bool // it was read back, and its files stay as they are
 }
 

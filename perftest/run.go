@@ -19,6 +19,12 @@ import (
 // Whether the figures are good enough is for package assert to say.
 func Run(t testing.TB, s Scenario) *Result {
 	t.Helper()
+	return runAs(t, s, passage{})
+}
+
+// runAs is Run, which may go on where an earlier one has ended.
+func runAs(t testing.TB, s Scenario, from passage) *Result {
+	t.Helper()
 	runs.Add(1)
 	if err := keepUncached(); err != nil {
 		t.Fatalf("go test would answer the next run from its cache, since %s cannot be kept (%v): use -count=1, or make the folder writable", stateRoot(), err)
@@ -35,7 +41,7 @@ func Run(t testing.TB, s Scenario) *Result {
 	}
 	ctx, stop := lifetime(t)
 	defer stop()
-	r := &run{scenario: s, settings: set, test: t.Name(), bubble: inBubble(t), grace: graceWithin(t), logf: func(format string, args ...any) { t.Helper(); t.Logf(format, args...) }}
+	r := &run{scenario: s, from: from, settings: set, test: t.Name(), bubble: inBubble(t), grace: graceWithin(t), logf: func(format string, args ...any) { t.Helper(); t.Logf(format, args...) }}
 	defer r.close()
 	if err := r.setUp(ctx); err != nil {
 		t.Fatalf("%s: %v", s.Name, stopped(ctx, err))

@@ -36,6 +36,7 @@ type run struct {
 	dialect  wire.Dialect
 	params   map[string]json.RawMessage
 	model    string
+	from     passage
 	nonce    uint64 // tells this run's prompts from those of other runs
 	epoch    time.Time
 	client   *client.Client
@@ -90,8 +91,10 @@ func (r *run) setUp(ctx context.Context) error {
 	if r.model, err = r.findModel(ctx); err != nil {
 		return err
 	}
-	r.nonce = 1 + rand.Uint64N(1<<53-1) // a number that JSON readers keep
-	info := RunInfo{Model: r.model, API: r.api.Name(), Seed: s.Seed, Nonce: r.nonce, Requests: r.asks()}
+	if r.nonce = r.from.nonce; r.nonce == 0 {
+		r.nonce = 1 + rand.Uint64N(1<<53-1) // a number that JSON readers keep
+	}
+	info := RunInfo{Model: r.model, API: r.api.Name(), Seed: s.Seed, Nonce: r.nonce, Skip: r.from.skip, Requests: r.asks()}
 	if r.source, err = s.Workload.Open(ctx, info); err != nil {
 		return fmt.Errorf("workload: %w", err)
 	}
