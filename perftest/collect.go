@@ -180,9 +180,6 @@ func (r *Result) warn() {
 	say(c.Short, "%d of %d answers have fewer tokens than asked although the end token is ignored", c.Short, c.Succeeded)
 	say(c.WarmupFailed, "%d of %d warm-up requests failed", c.WarmupFailed, c.Warmup)
 	say(c.Resent, "%d requests were sent again, because the server had closed the connection they were first sent on", c.Resent)
-	if float64(c.Coalesced) > 0.01*float64(c.TokenEvents) {
-		say(c.Coalesced, "%d of %d token events came in one read with the one before, because this machine was busy or the server sends several at once: low ITL percentiles read too low; TTFT, TPOT and latency do not", c.Coalesced, c.TokenEvents)
-	}
 	if r.Metrics.ITL.Resolution > 0 {
 		say(1, "ITL percentiles come from a histogram with a resolution of %.2g %%", 100*r.Metrics.ITL.Resolution)
 	}
