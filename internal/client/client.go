@@ -61,6 +61,10 @@ type Config struct {
 	// ShortIsFailure makes an answer of fewer tokens than asked, although EOS
 	// is ignored, a failure of class short.
 	ShortIsFailure bool
+	// KeepText keeps the text of each answer in its record, 16 MiB at most, for
+	// a count of its tokens. It has no effect with a dialect whose answers have
+	// no text; see [wire.Texter].
+	KeepText bool
 }
 
 // What a connection's keeping costs and is worth.

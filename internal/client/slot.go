@@ -72,6 +72,9 @@ func (c *Client) NewSlot() *Slot {
 		s.stream.body.wantEvents = true
 	}
 	s.stream.stamp = s.arrival
+	if c.cfg.KeepText {
+		s.stream.texter, _ = wire.AsTexter(c.cfg.Dialect)
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.slots = append(c.slots, s)

@@ -26,6 +26,9 @@ type stream struct {
 	usage     tally
 	lastUsage int64 // output tokens that the usage before told
 	allUsage  bool  // each token event so far carried usage
+
+	texter wire.Texter // nil when the text is not kept
+	text   wire.Text
 }
 
 // read takes the events of an answer up to its end.
@@ -42,6 +45,9 @@ func (s *Slot) read(ctx context.Context, resp *http.Response, call Call) {
 		return
 	}
 	st.events.Reset(&st.body, st.stamp)
+	if st.texter != nil {
+		st.text.Reset(call.N)
+	}
 	for {
 		e, err := st.events.Next()
 		if err != nil {
@@ -54,6 +60,9 @@ func (s *Slot) read(ctx context.Context, resp *http.Response, call Call) {
 	}
 	st.usage.fill(s.rec)
 	s.rec.Bytes = st.body.n
+	if st.texter != nil {
+		s.rec.KeepTexts(st.text.Choices, !st.text.Partial)
+	}
 }
 
 // take notes what an event carries, and reports whether it was the last one
@@ -85,6 +94,9 @@ func (s *Slot) take(e *sse.Event, call Call) (last bool) {
 	if ev.Finish != "" {
 		st.finished = true
 		rec.FinishReason = s.c.redact.clean(ev.Finish, maxFinish)
+	}
+	if st.texter != nil && kind&record.KindOutput != 0 {
+		st.texter.AppendText(&st.text, e.Name, e.Data)
 	}
 	tokens := st.tokens(ev, kind)
 	if ev.HasUsage {

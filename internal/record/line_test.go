@@ -16,7 +16,7 @@ import (
 func full() *Record {
 	return &Record{
 		Index: 7, Slot: 3, Tag: "long",
-		Scheduled: 1_000_000_000, Sent: 1_000_000_005, Wrote: 1_000_000_105, Connected: 1_000_020_000, Headers: 1_200_000_000,
+		Scheduled: 1_000_000_000, Ready: 1_000_000_002, Sent: 1_000_000_005, Wrote: 1_000_000_105, Connected: 1_000_020_000, Headers: 1_200_000_000,
 		FirstEvent: 1_234_567_891, FirstToken: 1_234_567_892, SecondToken: 1_254_567_891, FirstAnswer: 1_254_567_891,
 		LastToken: 1_300_000_000, UsageAt: 1_310_000_000, Done: 1_320_000_000, BodyEnd: 1_320_000_500,
 		DNS: 0, Dial: 10_000, TLS: Absent, Reused: true, Resent: 1,
@@ -37,7 +37,7 @@ func full() *Record {
 
 func TestLineByHand(t *testing.T) {
 	want := `{"index":7,"phase":"measured","slot":3,"row":null,"tag":"long",` +
-		`"scheduled_s":1,"ready_s":null,"sent_s":1.000000005,"wrote_s":1.000000105,"connected_s":1.00002,"headers_s":1.2,` +
+		`"scheduled_s":1,"ready_s":1.000000002,"sent_s":1.000000005,"wrote_s":1.000000105,"connected_s":1.00002,"headers_s":1.2,` +
 		`"first_event_s":1.234567891,"first_token_s":1.234567892,"second_token_s":1.254567891,"first_answer_s":1.254567891,` +
 		`"last_token_s":1.3,"usage_s":1.31,"done_s":1.32,"body_end_s":1.3200005,"choice_first_tokens_s":[1.234567892,null,1.254567891],` +
 		`"dns_s":0,"dial_s":0.00001,"tls_s":null,"reused":true,"resent":1,` +

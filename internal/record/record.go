@@ -3,6 +3,8 @@
 // these values; nothing here is rounded or derived.
 package record
 
+import "slices"
+
 // Absent marks a stamp, duration or count that does not exist. It is never a
 // measured value: stamps and counts are zero or more.
 const Absent int64 = -1
@@ -119,6 +121,13 @@ type Record struct {
 	// there is one, stands for all choices from there on.
 	FirstTokens []int64
 
+	// What a tokenizer of the client's own counts. It is not written, and its
+	// memory is used again.
+	Texts     [][]byte // the answer's text, one a choice; empty when it is not to be counted
+	WholeText bool     // Texts are all of the output
+	Prompt    string   // the input, where it is sent as it is
+	PromptIDs int      // tokens of an input of token ids
+
 	// Events are the data events in order of arrival. They are written to
 	// requests.jsonl and are nil in records that a result keeps in memory.
 	Events []Event
@@ -127,7 +136,7 @@ type Record struct {
 // Reset makes r a record of which nothing is known, and keeps the memory of
 // its lists for the next request.
 func (r *Record) Reset() {
-	ev, first := r.Events[:0], r.FirstTokens[:0]
+	ev, first, texts := r.Events[:0], r.FirstTokens[:0], r.Texts[:0]
 	*r = Record{
 		Scheduled: Absent, Ready: Absent, Sent: Absent, Wrote: Absent, Connected: Absent, Headers: Absent,
 		FirstEvent: Absent, FirstToken: Absent, SecondToken: Absent, FirstAnswer: Absent,
@@ -137,8 +146,19 @@ func (r *Record) Reset() {
 		InputSource: SourceNone, OutputSource: SourceNone,
 		MaxGap:      Absent,
 		FirstTokens: first,
+		Texts:       texts,
 		Events:      ev,
 	}
+}
+
+// KeepTexts copies the texts of an answer's choices into r. whole says that
+// they are all of its output.
+func (r *Record) KeepTexts(choices [][]byte, whole bool) {
+	r.Texts = slices.Grow(r.Texts[:0], len(choices))[:len(choices)]
+	for i, text := range choices {
+		r.Texts[i] = append(r.Texts[i][:0], text...)
+	}
+	r.WholeText = whole
 }
 
 // OK reports whether the request succeeded.

@@ -14,6 +14,7 @@ const (
 	flushBytes = 64 << 10
 	keepBytes  = 1 << 20 // a buffer that one huge record made larger is given up
 	keepEvents = 1 << 16 // a record with room for more events is not used again
+	keepText   = 1 << 16 // nor a text with room for more bytes
 )
 
 // Writer writes records to requests.jsonl while the run goes on, from a
@@ -61,8 +62,10 @@ func Create(path string, observe func(*Record)) (*Writer, error) {
 }
 
 // NewWriter makes a Writer of out, which it does not close. For each record it
-// calls observe, unless that is nil, in the goroutine that writes; observe must
-// not keep the record. The Writer has to be closed.
+// calls observe, unless that is nil, in the goroutine that writes and before it
+// writes: observe may add what nobody could know before, such as a count of
+// tokens that takes time, and must not keep the record. The Writer has to be
+// closed.
 func NewWriter(out io.Writer, observe func(*Record)) *Writer {
 	return start(out, nil, observe)
 }
@@ -173,6 +176,9 @@ func (w *Writer) take(batch []*Record) ([]*Record, bool) {
 }
 
 func (w *Writer) write(r *Record) {
+	if w.observe != nil {
+		w.observe(r)
+	}
 	if w.err == nil {
 		w.buf = appendLine(w.buf, r)
 		w.buffered++
@@ -180,8 +186,10 @@ func (w *Writer) write(r *Record) {
 			w.flush()
 		}
 	}
-	if w.observe != nil {
-		w.observe(r)
+	for i := range r.Texts {
+		if cap(r.Texts[i]) > keepText {
+			r.Texts[i] = nil
+		}
 	}
 	if cap(r.Events) <= keepEvents {
 		w.free.Put(r)

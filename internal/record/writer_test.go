@@ -224,3 +224,30 @@ func TestHugeRecordsAreNotKept(t *testing.T) {
 	require.NoError(t, w.Close())
 	require.LessOrEqual(t, cap(w.buf), keepBytes)
 }
+
+// What the observer finds out is in the line, and texts are not.
+func TestWriterObservesBeforeItWrites(t *testing.T) {
+	var file bytes.Buffer
+	w := NewWriter(&file, func(r *Record) {
+		r.OutputTokens, r.OutputSource = int64(len(r.Texts[0])), SourceTokenizer
+	})
+	texts := [][]byte{[]byte("seven b"), []byte("x")}
+	for range 3 { // a record that is used again keeps nothing of the one before
+		r := w.Get()
+		require.Empty(t, r.Texts)
+		require.False(t, r.WholeText)
+		r.KeepTexts(texts, true)
+		texts[0][0] = 'S' // a copy was kept
+		w.Put(r)
+		texts = append(texts, make([]byte, 2*keepText))
+	}
+	require.NoError(t, w.Close())
+	require.NotContains(t, file.String(), "even b")
+	rd := NewReader(&file)
+	var r Record
+	for range 3 {
+		require.NoError(t, rd.Next(&r))
+		require.EqualValues(t, 7, r.OutputTokens)
+		require.Equal(t, SourceTokenizer, r.OutputSource)
+	}
+}
