@@ -86,6 +86,7 @@ func TestWorkedExample(t *testing.T) {
 			want := &record.Record{
 				AskedTokens: 41,
 				Scheduled:   record.Absent,
+				Ready:       record.Absent,
 				Sent:        rec.Sent, Wrote: rec.Sent, Connected: rec.Sent, Headers: rec.Sent,
 				FirstEvent: rec.Sent + 50*ms, FirstToken: rec.Sent + 200*ms, SecondToken: rec.Sent + 220*ms,
 				FirstAnswer: rec.Sent + 400*ms, LastToken: rec.Sent + 1000*ms,
