@@ -36,6 +36,9 @@ type Text struct {
 	// tools, whose text is not what the model wrote, audio, summaries in place
 	// of thoughts, choices that nobody asked for, or more than 16 MiB.
 	Partial bool
+	// Answer is the first choice's text without its reasoning, as the next
+	// turn of a conversation repeats it.
+	Answer []byte
 
 	size             int
 	thoughts, answer []byte // of the choice that is read
@@ -55,6 +58,9 @@ func (t *Text) Reset(choices int) {
 		}
 	}
 	t.Partial, t.size = false, 0
+	if t.Answer = t.Answer[:0]; cap(t.Answer) > maxText {
+		t.Answer = nil
+	}
 	t.thoughts, t.answer = t.thoughts[:0], t.answer[:0]
 }
 
@@ -74,6 +80,9 @@ func (t *Text) Add(choice int64, text []byte) {
 func (t *Text) put(choice int64) {
 	t.Add(choice, t.thoughts)
 	t.Add(choice, t.answer)
+	if choice == 0 && len(t.answer) <= maxGathered-len(t.Answer) {
+		t.Answer = append(t.Answer, t.answer...)
+	}
 	t.thoughts, t.answer = t.thoughts[:0], t.answer[:0]
 }
 

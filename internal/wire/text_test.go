@@ -174,3 +174,20 @@ func FuzzUnquote(f *testing.F) {
 		}
 	})
 }
+
+// The answer is kept without the thoughts before it, and of the first choice.
+func TestTextAnswer(t *testing.T) {
+	var x Text
+	x.Reset(2)
+	for _, data := range []string{
+		`{"choices":[{"index":0,"delta":{"reasoning_content":"Hm"}}]}`,
+		`{"choices":[{"index":0,"delta":{"content":"He"}},{"index":1,"delta":{"content":"No"}}]}`,
+		`{"choices":[{"index":0,"delta":{"content":"llo\n"}}]}`,
+	} {
+		Chat.(Texter).AppendText(&x, nil, []byte(data))
+	}
+	require.Equal(t, "Hello\n", string(x.Answer))
+	require.Equal(t, "HmHello\n", string(x.Choices[0]))
+	x.Reset(1)
+	require.Empty(t, x.Answer)
+}
