@@ -55,6 +55,9 @@ func (c *collector) add(r *record.Record) {
 		return
 	}
 	c.counts.Sent++
+	if r.Turn == 1 {
+		c.counts.Conversations++
+	}
 	c.counts.Events += r.DataEvents
 	c.counts.Coalesced += coalescedTokens(r)
 	c.counts.TokenEvents += r.TokenEvents

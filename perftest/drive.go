@@ -26,6 +26,7 @@ type prepared struct {
 	at      time.Duration // in its trace
 	planned int
 	row     int
+	then    func(answer string) (Request, bool)
 	tag     string
 }
 
@@ -47,6 +48,8 @@ type driver struct {
 	began     atomic.Int64 // when the phase began, nanoseconds after the epoch
 	next      int          // position of the request that is prepared next
 	inFlight  atomic.Int64
+	places    chan struct{}         // of turns in flight; nil without a limit
+	turnErr   atomic.Pointer[error] // of a later turn of a conversation
 }
 
 // measure drives the load and gives what it measured, whatever ended it. The
@@ -58,6 +61,9 @@ func (r *run) measure(ctx context.Context) (*Result, error) {
 		return r.result(), fmt.Errorf("results: %w", err)
 	}
 	d.writer, d.put = writer, writer.Put
+	if n := r.scenario.TurnsInFlight; n > 0 {
+		d.places = make(chan struct{}, n)
+	}
 	depth := max(64, 2*r.plan.slots())
 	if n := r.asks(); n > 0 {
 		depth = min(depth, n)
@@ -80,9 +86,13 @@ func (r *run) measure(ctx context.Context) (*Result, error) {
 	res.Counts.Dropped, res.Counts.Unsent = ran.Dropped, ran.Unsent
 	d.collector.finish(res, r.plan.slots())
 	res.Duration = Value(time.Since(r.epoch).Seconds())
-	err = d.ahead.Err()
+	if err = d.ahead.Err(); err == nil {
+		if turn := d.turnErr.Load(); turn != nil {
+			err = *turn
+		}
+	}
 	res.Environment.Clock = r.client.Clock()
-	res.samples.thinks = r.plan.Think.Time > 0
+	res.Health.Thinks = r.plan.Think.Time > 0 || res.Counts.Conversations > 0
 	res.setHealth(ran, r.client.ReadLag(), readings, r.scenario.ClientLimits, r.settings.bottleneckWarns)
 	d.findings(res, ran, writeErr)
 	if res.Ended = ended(ctx, err); res.Ended != endedComplete {
@@ -193,13 +203,23 @@ func (d *driver) send(ctx context.Context, t *load.Turn) bool {
 		}
 		p = &one
 	}
+	d.converse(ctx, t, p)
+	return true
+}
+
+// exchange is one request and its answer.
+func (d *driver) exchange(ctx context.Context, slot *client.Slot, t *load.Turn, turn start, p *prepared) {
 	rec := d.writer.Get()
-	rec.Index, rec.Warmup, rec.Slot, rec.Tag, rec.Scheduled, rec.Ready = t.Index, d.warmup.Load(), t.Slot, p.tag, t.Scheduled, t.Ready
+	rec.Index, rec.Warmup, rec.Slot, rec.Tag, rec.Scheduled, rec.Ready = t.Index, d.warmup.Load(), t.Slot, p.tag, turn.scheduled, turn.ready
+	if p.then != nil || turn.turn > 1 {
+		rec.Turn = turn.turn
+	}
 	rec.AskedTokens, rec.IgnoreEOS, rec.PlannedInput, rec.Row = p.encoded.asked, p.encoded.ignoreEOS, p.planned, p.row
 	d.inFlight.Add(1)
-	d.slots.get(t.Slot).Do(ctx, client.Call{Body: p.body, IgnoreEOS: p.encoded.ignoreEOS, N: p.encoded.choices, FirstToken: d.firstToken(t)}, rec, d.put)
+	slot.Do(ctx, client.Call{
+		Body: p.body, IgnoreEOS: p.encoded.ignoreEOS, N: p.encoded.choices, FirstToken: d.firstToken(t), KeepAnswer: p.then != nil,
+	}, rec, d.put)
 	d.inFlight.Add(-1)
-	return true
 }
 
 // firstToken tells the load of a request's first token, where the load bounds
@@ -260,11 +280,16 @@ func (d *driver) prepare() (_ prepared, err error) {
 	if err != nil {
 		return prepared{}, fmt.Errorf("workload: %w", err)
 	}
+	return d.encoded(req)
+}
+
+// encoded is a request with its body.
+func (d *driver) encoded(req Request) (prepared, error) {
 	body, e, err := d.encode(req, d.params)
 	if err != nil {
 		return prepared{}, fmt.Errorf("workload: %w", err)
 	}
-	return prepared{body: body, encoded: e, at: req.At, planned: req.PlannedInput, row: req.Row, tag: req.Tag}, nil
+	return prepared{body: body, encoded: e, at: req.At, planned: req.PlannedInput, row: req.Row, then: req.Then, tag: req.Tag}, nil
 }
 
 // startProgress shows the run while it goes on.

@@ -48,6 +48,8 @@ type Health struct {
 	// KernelStamps says that arrivals were stamped by the kernel, but for one
 	// in a hundred at the most, so that a late client moves none of them.
 	KernelStamps bool `json:"kernel_stamps"`
+	// Thinks says that slots wait between an answer and the next request.
+	Thinks bool `json:"slots_think"`
 	// OnlyWarns says that PERFTEST_BOTTLENECK let findings be warnings.
 	OnlyWarns bool `json:"only_warns"`
 }
@@ -128,7 +130,7 @@ func (r *Result) slotGaps() (gaps health.Spread, total, all time.Duration) {
 			continue
 		}
 		gap := s.sent - s.ready
-		if !r.samples.thinks {
+		if !r.Health.Thinks {
 			gap += max(0, s.scheduled-bySlot[i-1].done)
 		}
 		ns = append(ns, gap)
@@ -162,8 +164,8 @@ func (r *Result) setHealth(ran load.Report, reads client.Lag, watch health.Readi
 		return Value(f)
 	}
 	h := Health{
-		ReadLag:      lagOf(health.Spread{Count: int(reads.Reads), P50: reads.P50, P99: reads.P99, Max: reads.Max}),
-		KernelStamps: reads.Reads > 0 && reads.Others <= reads.Reads/100, OnlyWarns: onlyWarns,
+		ReadLag: lagOf(health.Spread{Count: int(reads.Reads), P50: reads.P50, P99: reads.P99, Max: reads.Max}),
+		Thinks:  r.Health.Thinks, KernelStamps: reads.Reads > 0 && reads.Others <= reads.Reads/100, OnlyWarns: onlyWarns,
 		AskedConcurrency: orAbsent(ran.AskedConcurrency), Concurrency: orAbsent(ran.Concurrency),
 		AskedRate: orAbsent(ran.AskedRate), Rate: orAbsent(ran.Rate), Offered: ran.Offered, Waited: ran.Waited.Count,
 		CPUs: orAbsent(watch.CPUs), CPU: Absent, MachineCPU: Absent, Steal: Absent, Throttled: Absent,

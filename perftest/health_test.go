@@ -97,7 +97,7 @@ func TestSlotGaps(t *testing.T) {
 	r := resultOf(1, []record.Record{a, b}...)
 	gaps, total, _ := r.slotGaps()
 	require.Equal(t, []any{1, 5 * time.Millisecond, 5 * time.Millisecond}, []any{gaps.Count, gaps.Max, total}) // 2 ms to handle the end, 3 ms to send
-	r.samples.thinks = true
+	r.Health.Thinks = true
 	gaps, _, _ = r.slotGaps()
 	require.Equal(t, 3*time.Millisecond, gaps.Max)
 }

@@ -45,7 +45,7 @@ type Plan struct {
 	// Cancel abandons a share of the requests; zero abandons none.
 	Cancel Cancel
 	// PrefillConcurrency is the most requests that wait for their first token
-	// at any time; 0 means no limit.
+	// at any time, of conversations the first turns; 0 means no limit.
 	PrefillConcurrency int
 
 	// What the loads of this package ask beyond that.

@@ -15,6 +15,7 @@ func (r *Result) measure(concurrency int) {
 		ITL: gapDistribution(&r.samples.gaps), ITLPerToken: gapDistribution(&r.samples.tokenGaps),
 		Latency: of(Latency), Response: of(Response), Queue: of(queue),
 		InputTokens: of(InputTokens), OutputTokens: of(OutputTokens), Events: of(eventsARequest),
+		CachedTokens: of(cachedTokens), FirstTurnTTFT: of(firstTurnTTFT), LaterTurnTTFT: of(laterTurnTTFT),
 		OutputSpeed: of(outputSpeed), TotalSpeed: of(totalSpeed), DecodeSpeed: of(decodeSpeed),
 	}
 	r.rates()

@@ -71,7 +71,9 @@ type Counts struct {
 	Cancelled int `json:"cancelled"`
 	Dropped   int `json:"dropped"` // not sent, because the bound of requests in flight was reached
 	Unsent    int `json:"unsent"`  // still waiting to be sent when the run ended
-	Warmup    int `json:"warmup"`  // sent before the load, part of no figure
+	// Conversations is the number of those whose first turn was sent.
+	Conversations int `json:"conversations"`
+	Warmup        int `json:"warmup"` // sent before the load, part of no figure
 
 	WarmupFailed int `json:"warmup_failed"`
 	// Connections and the requests that were sent again on a fresh connection,
@@ -111,9 +113,13 @@ type Metrics struct {
 	InputTokens  Distribution `json:"input_tokens"`
 	OutputTokens Distribution `json:"output_tokens"`
 	Events       Distribution `json:"events"`
-	OutputSpeed  Distribution `json:"output_tokens_per_s"` // a request's output tokens over its latency
-	TotalSpeed   Distribution `json:"total_tokens_per_s"`  // with its input tokens
-	DecodeSpeed  Distribution `json:"decode_tokens_per_s"` // 1 / TPOT
+	CachedTokens Distribution `json:"cached_tokens"` // of the input, where the server tells
+	// Of conversations: the time to first token of first and of later turns.
+	FirstTurnTTFT Distribution `json:"first_turn_ttft_s"`
+	LaterTurnTTFT Distribution `json:"later_turn_ttft_s"`
+	OutputSpeed   Distribution `json:"output_tokens_per_s"` // a request's output tokens over its latency
+	TotalSpeed    Distribution `json:"total_tokens_per_s"`  // with its input tokens
+	DecodeSpeed   Distribution `json:"decode_tokens_per_s"` // 1 / TPOT
 }
 
 // Rates are over Window.

@@ -11,19 +11,20 @@ import (
 type sample struct {
 	scheduled, ready, sent, firstToken, secondToken, firstAnswer, lastToken, done, maxGap int64
 
-	input, output int64
-	slot          int32
-	events        int32
-	tokenEvents   int32
-	failed        bool
-	cancelled     bool
+	input, output, cached int64
+	turn                  int32
+	slot                  int32
+	events                int32
+	tokenEvents           int32
+	failed                bool
+	cancelled             bool
 }
 
 func newSample(r *record.Record) sample {
 	return sample{
 		scheduled: r.Scheduled, ready: r.Ready, sent: r.Sent, slot: int32(r.Slot), firstToken: r.FirstToken, secondToken: r.SecondToken,
 		firstAnswer: r.FirstAnswer, lastToken: r.LastToken, done: r.Done, maxGap: r.MaxGap,
-		input: r.InputTokens, output: r.OutputTokens,
+		input: r.InputTokens, output: r.OutputTokens, cached: r.CachedTokens, turn: int32(r.Turn),
 		events: int32(r.DataEvents), tokenEvents: int32(r.TokenEvents),
 		failed:    !r.OK() && r.Class != record.ClassCancelled,
 		cancelled: r.Class == record.ClassCancelled,
@@ -49,8 +50,6 @@ type samples struct {
 	tokenGaps stats.Distribution // the same a token, where the server says how many an event carries
 	// untoldGaps is the number of gaps before events of which it does not.
 	untoldGaps int
-	// thinks says that slots wait between an answer and the next request.
-	thinks bool
 }
 
 // mostTokens bounds what one event may weigh among the gaps a token: no engine
@@ -119,6 +118,18 @@ func (s *sample) of(m Metric) Value {
 		return count(s.input)
 	case OutputTokens:
 		return count(s.output)
+	case cachedTokens:
+		return count(s.cached)
+	case firstTurnTTFT:
+		if s.turn != 1 {
+			return Absent
+		}
+		return seconds(r.TTFT())
+	case laterTurnTTFT:
+		if s.turn < 2 {
+			return Absent
+		}
+		return seconds(r.TTFT())
 	case eventsARequest:
 		return Value(s.events)
 	case outputSpeed:
@@ -134,6 +145,9 @@ func (s *sample) of(m Metric) Value {
 // Metrics that only tables show.
 const (
 	queue          Metric = "queue"
+	cachedTokens   Metric = "cached_tokens"
+	firstTurnTTFT  Metric = "first_turn_ttft"
+	laterTurnTTFT  Metric = "later_turn_ttft"
 	eventsARequest Metric = "events"
 	outputSpeed    Metric = "output_speed"
 	totalSpeed     Metric = "total_speed"

@@ -18,6 +18,9 @@ type Scenario struct {
 	Warmup Warmup
 	// Timeouts bound each request; zero means the defaults.
 	Timeouts Timeouts
+	// TurnsInFlight is the most turns of conversations (see [Request].Then)
+	// that are in flight at any time; 0 means no limit but the load's.
+	TurnsInFlight int
 	// ClientLimits say what delay of the client's own makes the run INVALID;
 	// zero means the defaults.
 	ClientLimits ClientLimits

@@ -147,6 +147,8 @@ func (r *run) check() (err error) {
 		return badField("Warmup.Duration", s.Warmup.Duration, "set it to 0 (no limit) or more")
 	case s.Warmup.Concurrency < 0:
 		return badField("Warmup.Concurrency", s.Warmup.Concurrency, "set it to 0 (the load's) or more")
+	case s.TurnsInFlight < 0:
+		return badField("TurnsInFlight", s.TurnsInFlight, "set it to 0 (no limit) or more")
 	case s.Target.Accelerators < 0:
 		return badField("Target.Accelerators", s.Target.Accelerators, "set it to 0 (unknown) or more")
 	}

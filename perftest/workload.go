@@ -60,6 +60,14 @@ type Request struct {
 	// PlannedInput is the number of input tokens that the workload planned;
 	// 0 means that it does not know.
 	PlannedInput int
+	// Then, when set, makes the request a turn of a conversation: it gets the
+	// answer (without its reasoning) and gives the next turn, or false at the
+	// conversation's end. It is called in the way of the next turn, and should
+	// be quick. A turn that fails ends its conversation.
+	Then func(answer string) (Request, bool) `json:"-"`
+	// Think is the time between the answer before and this turn; it has no
+	// meaning for a first one.
+	Think time.Duration
 	// At is the time in the workload's trace, for a [Replay].
 	At time.Duration
 	// Row is the position in the workload's own data, from 1, such as a

@@ -25,6 +25,8 @@ type Call struct {
 	IgnoreEOS bool
 	// N is the number of choices asked for; 0 means one.
 	N int
+	// KeepAnswer keeps the text of the answer for [Slot.Answer].
+	KeepAnswer bool
 	// FirstToken, when set, is called in Do when the first token has come.
 	FirstToken func()
 }
@@ -45,6 +47,7 @@ type Slot struct {
 	conn      *conn
 	exchange  exchange
 	old       bool        // the connection was there before the request
+	answered  bool        // the request succeeded
 	firstByte atomic.Bool // a byte of an answer came
 	stream    stream
 }
@@ -72,9 +75,7 @@ func (c *Client) NewSlot() *Slot {
 		s.stream.body.wantEvents = true
 	}
 	s.stream.stamp = s.arrival
-	if c.cfg.KeepText {
-		s.stream.texter, _ = wire.AsTexter(c.cfg.Dialect)
-	}
+	s.stream.textOf, _ = wire.AsTexter(c.cfg.Dialect)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.slots = append(c.slots, s)
@@ -113,7 +114,11 @@ func (s *Slot) Do(ctx context.Context, call Call, rec *record.Record, done func(
 	trace := s.trace // a copy, since WithClientTrace adds the context's hooks to it
 	ctx = httptrace.WithClientTrace(ctx, &trace)
 
-	s.rec = rec
+	s.rec, s.answered = rec, false
+	s.stream.texter = nil
+	if s.c.cfg.KeepText || call.KeepAnswer {
+		s.stream.texter = s.stream.textOf
+	}
 	rec.Sent = s.c.now()
 	s.watch.start(rec.Sent, cancel)
 	resp, err := s.send(ctx, call.Body)
@@ -139,7 +144,17 @@ func (s *Slot) Do(ctx context.Context, call Call, rec *record.Record, done func(
 	}
 	s.watch.stop()
 	detach()
+	s.answered = rec.OK()
 	s.leave(resp, cancel, done)
+}
+
+// Answer is the text of the last answer without its reasoning, where its
+// [Call] kept it, and whether its request succeeded.
+func (s *Slot) Answer() (text string, ok bool) {
+	if !s.answered || s.stream.texter == nil {
+		return "", s.answered
+	}
+	return string(s.stream.text.Answer), true
 }
 
 // leave parts with an answer: at its end or broken it is closed, else the rest

@@ -27,7 +27,8 @@ type stream struct {
 	lastUsage int64 // output tokens that the usage before told
 	allUsage  bool  // each token event so far carried usage
 
-	texter wire.Texter // nil when the text is not kept
+	textOf wire.Texter // reads the texts of the dialect's answers; nil when it has none
+	texter wire.Texter // the same for the answer under way; nil when its text is not kept
 	text   wire.Text
 }
 
@@ -60,7 +61,7 @@ func (s *Slot) read(ctx context.Context, resp *http.Response, call Call) {
 	}
 	st.usage.fill(s.rec)
 	s.rec.Bytes = st.body.n
-	if st.texter != nil {
+	if st.texter != nil && s.c.cfg.KeepText {
 		s.rec.KeepTexts(st.text.Choices, !st.text.Partial)
 	}
 }

@@ -71,6 +71,7 @@ type Record struct {
 	Index  int    // position in the plan of its phase, from 0
 	Warmup bool   // sent in the warm-up phase: part of no figure
 	Slot   int    // the closed-loop slot or open-loop worker that sent it
+	Turn   int    // of its conversation, from 1; 0 when it is none
 	Row    int    // the row of the workload that it is, from 1; 0 when it has none
 	Tag    string // the workload's name for this kind of request
 

@@ -60,7 +60,12 @@ type SummaryView struct {
 	Latency, TTFT, TPOT, ITL  Dist // seconds; an ITL sample is a gap
 	InputTokens, OutputTokens Dist // a request
 	Events                    Dist // data events a request
-	OutputSpeed, TotalSpeed   Dist // tokens a second of one request
+	CachedTokens              Dist // of the input, a request; shown when known
+
+	// Of conversations; shown when there are some.
+	Conversations                int
+	FirstTurnTTFT, LaterTurnTTFT Dist
+	OutputSpeed, TotalSpeed      Dist // tokens a second of one request
 
 	Failures []Failure
 	Warnings []string
@@ -169,6 +174,16 @@ func totals(v SummaryView) []table.Row {
 			table.Row{"Output throughput per accelerator", TokenRate.Format(v.Rates.Output / float64(n))},
 			table.Row{"Total throughput per accelerator", TokenRate.Format(v.Rates.Total / float64(n))},
 		)
+	}
+	if v.Conversations > 0 {
+		rows = append(rows,
+			table.Row{"Conversations", v.Conversations},
+			table.Row{"Mean TTFT of first turns", v.FirstTurnTTFT.mean(Seconds)},
+			table.Row{"Mean TTFT of later turns", v.LaterTurnTTFT.mean(Seconds)},
+		)
+	}
+	if v.CachedTokens.Samples > 0 {
+		rows = append(rows, table.Row{"Cached input tokens per request", v.CachedTokens.mean(Tokens)})
 	}
 	return append(rows,
 		table.Row{"Mean latency", v.Latency.mean(Seconds)},
