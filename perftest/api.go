@@ -33,6 +33,25 @@ type API interface {
 	Decode(name, data []byte, e *Event) error
 }
 
+// TextAPI is an [API] that also reads the text of its answers, for a scenario's
+// Tokenizer to count and for the next turn of a conversation. The standard ones but [Embeddings] and [Rerank] are, and what
+// wraps one of them is too.
+type TextAPI interface {
+	API
+	// AppendText appends to e what an event adds to the answer. It is called
+	// only where the scenario needs the text, after Decode and as that is.
+	AppendText(e *EventText, name, data []byte)
+}
+
+// EventText is the text of an event's output.
+type EventText struct {
+	Reasoning []byte
+	Answer    []byte
+	// Other says that the event has output that is no text, such as a call of a
+	// tool: the tokens of the whole answer are then not counted.
+	Other bool
+}
+
 // Framing is how an answer is cut into events.
 type Framing uint8
 
@@ -122,6 +141,21 @@ func (a StandardAPI) Decode(name, data []byte, e *Event) error {
 	return err
 }
 
+// AppendText implements [TextAPI] for the first choice.
+func (a StandardAPI) AppendText(e *EventText, name, data []byte) {
+	reader, ok := wire.AsTexter(a.dialect())
+	if !ok {
+		e.Other = true
+		return
+	}
+	t := wire.Text{Split: true}
+	t.Reset(1)
+	reader.AppendText(&t, name, data)
+	e.Reasoning = append(e.Reasoning, t.Reasoning...)
+	e.Answer = append(e.Answer, t.Answer...)
+	e.Other = e.Other || t.Partial
+}
+
 // dialect is a's; chat's for one that does not exist, which check refuses.
 func (a StandardAPI) dialect() wire.Dialect {
 	if d, ok := wire.ByName(string(a)); ok {
@@ -156,6 +190,21 @@ func (o own) Decode(name, data []byte, w *wire.Event) error {
 	return err
 }
 
+// ownTexts is an own API with texts.
+type ownTexts struct {
+	own
+	texts TextAPI
+}
+
+// AppendText implements [wire.Texter]. An own API does not tell choices apart.
+func (o ownTexts) AppendText(t *wire.Text, name, data []byte) {
+	var e EventText
+	e.Reasoning, e.Answer = t.Room()
+	o.texts.AppendText(&e, name, data)
+	t.Put(e.Reasoning, e.Answer)
+	t.Partial = t.Partial || e.Other || len(t.Choices) > 1
+}
+
 // speaks is the API of a target and the dialect that reads its answers: its
 // own, else the one whose path its URL ends in, else chat's.
 func (t Target) speaks() (API, wire.Dialect, error) {
@@ -174,6 +223,9 @@ func (t Target) speaks() (API, wire.Dialect, error) {
 		api, d = a, found
 	default:
 		api, d = a, own{a}
+		if texts, ok := a.(TextAPI); ok {
+			d = ownTexts{own{a}, texts}
+		}
 	}
 	if t.NoStream && d.Framing() != wire.JSON {
 		d = wire.Whole(d)

@@ -13,6 +13,7 @@ import (
 // that writes them. What the progress line asks for is kept under a lock that
 // no sender ever takes.
 type collector struct {
+	tokens   tokenCounter
 	samples  samples
 	counts   Counts
 	failures map[failureKey]*Failure
@@ -40,8 +41,9 @@ func newCollector() *collector {
 	return &collector{failures: map[failureKey]*Failure{}}
 }
 
-// add folds one record in.
+// add folds one record in. What it counts itself it writes into r first.
 func (c *collector) add(r *record.Record) {
+	c.tokens.count(r)
 	if !r.Reused && r.Connected != record.Absent {
 		c.counts.Dialled++
 	}
@@ -158,6 +160,7 @@ func (c *collector) finish(r *Result, concurrency int) {
 	r.Counts = c.counts
 	r.Counts.Planned, r.Counts.Dropped, r.Counts.Unsent = of.Planned, of.Dropped, of.Unsent
 	r.samples = c.samples
+	c.tokens.finish(r)
 	r.Failures = []Failure{}
 	for _, f := range c.failures {
 		r.Failures = append(r.Failures, *f)

@@ -56,6 +56,7 @@ type driver struct {
 // error is one of the set-up that only showed during the run.
 func (r *run) measure(ctx context.Context) (*Result, error) {
 	d := &driver{run: r, stop: ctx, collector: newCollector(), slots: slots{client: r.client}}
+	d.collector.tokens.tokenizer = r.scenario.Tokenizer
 	writer, err := record.Create(filepath.Join(r.dir, requestsFile), d.collector.add)
 	if err != nil {
 		return r.result(), fmt.Errorf("results: %w", err)
@@ -113,7 +114,7 @@ func (d *driver) findings(res *Result, ran load.Report, writeErr error) {
 	}
 	waiting, starved := d.writer.Stats().HighWater, d.ahead.Starved()
 	say(writeErr != nil, "%s is incomplete: %v", requestsFile, writeErr)
-	say(waiting > slowWriter, "up to %d requests waited to be written: the disk of %s is slower than the load", waiting, d.dir)
+	say(waiting > slowWriter, "up to %d requests waited to be written: the disk of %s, or the Tokenizer, is slower than the load", waiting, d.dir)
 	say(starved > 0, "%d requests had to wait for their body: the workload is slower than the load", starved)
 	say(ran.Reason == load.ReasonExhausted && res.Counts.Sent < res.Counts.Planned && d.bodies.Err() == nil, "the workload ended after %d of %d requests", res.Counts.Sent, res.Counts.Planned)
 	say(d.plan.Requests > 0 && d.plan.Requests < d.plan.slots(), "%d requests are fewer than the %d slots: the asked concurrency was never reached", d.plan.Requests, d.plan.slots())
@@ -215,6 +216,7 @@ func (d *driver) exchange(ctx context.Context, slot *client.Slot, t *load.Turn, 
 		rec.Turn = turn.turn
 	}
 	rec.AskedTokens, rec.IgnoreEOS, rec.PlannedInput, rec.Row = p.encoded.asked, p.encoded.ignoreEOS, p.planned, p.row
+	rec.Prompt, rec.PromptIDs = p.encoded.prompt, p.encoded.promptIDs
 	d.inFlight.Add(1)
 	slot.Do(ctx, client.Call{
 		Body: p.body, IgnoreEOS: p.encoded.ignoreEOS, N: p.encoded.choices, FirstToken: d.firstToken(t), KeepAnswer: p.then != nil,

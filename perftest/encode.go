@@ -11,6 +11,8 @@ type encoded struct {
 	asked     int // output tokens, 0 when not bounded
 	ignoreEOS bool
 	choices   int
+	prompt    string // for a tokenizer, where it is all of the input
+	promptIDs int
 }
 
 // encode makes the body of a request. Fields of the request win over params,
@@ -26,7 +28,11 @@ func (r *run) encode(req Request, params map[string]json.RawMessage) ([]byte, en
 	req.Fields = params
 	c := Call{Request: req, Model: r.model, Stream: !r.scenario.Target.NoStream, MaxTokensField: r.scenario.Target.MaxTokensField}
 	body, err := r.api.AppendBody(nil, &c)
-	return body, r.askedOf(&c), err
+	e := r.askedOf(&c)
+	if r.scenario.Tokenizer != nil {
+		e.prompt, e.promptIDs = r.plainInput(&c)
+	}
+	return body, e, err
 }
 
 // askedOf reads what a call asks for, also where its fields say it.

@@ -81,9 +81,9 @@ func (r *run) preflight(ctx context.Context, cfg client.Config) error {
 	c.Close() // hands the record over, if it still waits for the end of the body
 	if rec.OK() || rec.Class == record.ClassEmpty {
 		counted := rec.InputTokens != record.Absent || rec.OutputTokens != record.Absent
-		if !counted && r.api.Framing() != WholeJSON && !r.scenario.Target.UsageOptional {
+		if !counted && r.api.Framing() != WholeJSON && !r.scenario.Target.UsageOptional && !r.countsTokens() {
 			return r.refused("the stream carried no usage, without which tokens cannot be counted: "+
-				"use a server that honours stream_options.include_usage, or set Target.UsageOptional to go without token rates and TPOT", &rec)
+				"use a server that honours stream_options.include_usage, set Scenario.Tokenizer to the model's, or set Target.UsageOptional to go without token rates and TPOT", &rec)
 		}
 		return nil
 	}

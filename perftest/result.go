@@ -43,10 +43,12 @@ type Result struct {
 	Window   Value `json:"window_s"`
 	Duration Value `json:"duration_s"`
 
-	Metrics  Metrics   `json:"metrics"`
-	Rates    Rates     `json:"rates"`
-	Steady   Steady    `json:"steady"`
-	Failures []Failure `json:"failures"`
+	Metrics Metrics `json:"metrics"`
+	Rates   Rates   `json:"rates"`
+	Steady  Steady  `json:"steady"`
+	// Tokenizer is what the scenario's tokenizer counted; zero without one.
+	Tokenizer TokenizerInfo `json:"tokenizer,omitzero"`
+	Failures  []Failure     `json:"failures"`
 	// Health is how the client did: where it was the bottleneck, the run can
 	// tell nothing of a real server.
 	Health Health `json:"health"`
@@ -94,6 +96,9 @@ type Counts struct {
 	// Short is the number of successes with fewer tokens than asked although
 	// the request ignored the end token.
 	Short int `json:"short"`
+	// TokenizerDiffers is the number of successes of which the scenario's
+	// tokenizer and the server count different numbers of tokens.
+	TokenizerDiffers int `json:"tokenizer_differs"`
 }
 
 // Metrics are distributions over the successful requests; ITL is over their
@@ -167,6 +172,8 @@ type ScenarioInfo struct {
 	Nonce          uint64       `json:"nonce"`
 	Timeouts       TimeoutsInfo `json:"timeouts"`
 	ShortIsFailure bool         `json:"short_is_failure"`
+	// ColdConnections is the scenario's.
+	ColdConnections bool `json:"cold_connections,omitempty"`
 }
 
 // LoadInfo is the load as it was asked.

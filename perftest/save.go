@@ -153,7 +153,7 @@ func (r *run) result() *Result {
 		Workload:       describe(s.Workload),
 		WorkloadType:   typeName(s.Workload),
 		WarmupRequests: s.Warmup.Requests, WarmupDuration: orAbsent(s.Warmup.Duration),
-		Seed: s.Seed, Nonce: r.nonce, ShortIsFailure: s.ShortIsFailure,
+		Seed: s.Seed, Nonce: r.nonce, ShortIsFailure: s.ShortIsFailure, ColdConnections: s.ColdConnections,
 		Timeouts: TimeoutsInfo{
 			Connect: Value(r.timeouts.Connect.Seconds()), FirstToken: Value(r.timeouts.FirstToken.Seconds()),
 			BetweenTokens: Value(r.timeouts.BetweenTokens.Seconds()), Total: Value(r.timeouts.Total.Seconds()),

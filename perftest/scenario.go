@@ -24,6 +24,15 @@ type Scenario struct {
 	// ClientLimits say what delay of the client's own makes the run INVALID;
 	// zero means the defaults.
 	ClientLimits ClientLimits
+	// Tokenizer counts the tokens that the server does not (see
+	// Target.UsageOptional), and checks its counts where it does; nil means
+	// that such tokens are unknown. It has to be the model's own.
+	Tokenizer Tokenizer
+	// ColdConnections lets each connection be dialled by the first request on
+	// it, whose times then include the dial. By default those of the slots that
+	// start with a closed loop are opened, TLS included, before its first
+	// request (not through a proxy).
+	ColdConnections bool
 	// Seed makes what is random repeatable; it is handed to the workload.
 	Seed uint64
 	// ShortIsFailure makes an answer with fewer tokens than asked, although

@@ -73,6 +73,7 @@ func (r *run) setUp(ctx context.Context) error {
 		URL: r.endpoint.post, Header: header, TLS: tls, Proxy: proxy, Dial: dial,
 		Timeouts: client.Timeouts(r.timeouts), Dialect: r.dialect, Epoch: r.epoch,
 		Secrets: s.Target.secrets(), ShortIsFailure: s.ShortIsFailure,
+		KeepText: s.Tokenizer != nil,
 	}
 	if r.client, err = client.New(cfg); err != nil {
 		return err
@@ -155,7 +156,7 @@ func (r *run) check() (err error) {
 	for _, part := range []struct {
 		name  string
 		value any
-	}{{"Load", s.Load}, {"Workload", s.Workload}, {"Target.API", s.Target.API}} {
+	}{{"Load", s.Load}, {"Workload", s.Workload}, {"Target.API", s.Target.API}, {"Tokenizer", s.Tokenizer}} {
 		if v := reflect.ValueOf(part.value); v.Kind() == reflect.Pointer && v.IsNil() {
 			return badField(part.name, fmt.Sprintf("a nil %T", part.value), "set it to a value")
 		}

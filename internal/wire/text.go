@@ -39,6 +39,9 @@ type Text struct {
 	// Answer is the first choice's text without its reasoning, as the next
 	// turn of a conversation repeats it.
 	Answer []byte
+	// Reasoning is the first choice's reasoning, gathered only with Split.
+	Reasoning []byte
+	Split     bool
 
 	size             int
 	thoughts, answer []byte // of the choice that is read
@@ -61,7 +64,7 @@ func (t *Text) Reset(choices int) {
 	if t.Answer = t.Answer[:0]; cap(t.Answer) > maxText {
 		t.Answer = nil
 	}
-	t.thoughts, t.answer = t.thoughts[:0], t.answer[:0]
+	t.thoughts, t.answer, t.Reasoning = t.thoughts[:0], t.answer[:0], t.Reasoning[:0]
 }
 
 // Add adds text to a choice.
@@ -76,10 +79,23 @@ func (t *Text) Add(choice int64, text []byte) {
 	}
 }
 
+// Room gives empty buffers in which a caller may put an event's texts together
+// for Put.
+func (t *Text) Room() (reasoning, answer []byte) { return t.thoughts[:0], t.answer[:0] }
+
+// Put adds an event's reasoning and answer to the first choice.
+func (t *Text) Put(reasoning, answer []byte) {
+	t.thoughts, t.answer = reasoning, answer
+	t.put(0)
+}
+
 // put adds what was read of a choice.
 func (t *Text) put(choice int64) {
 	t.Add(choice, t.thoughts)
 	t.Add(choice, t.answer)
+	if choice == 0 && t.Split {
+		t.Reasoning = append(t.Reasoning, t.thoughts...)
+	}
 	if choice == 0 && len(t.answer) <= maxGathered-len(t.Answer) {
 		t.Answer = append(t.Answer, t.answer...)
 	}
