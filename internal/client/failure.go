@@ -137,7 +137,7 @@ func (s *Slot) refused(ctx context.Context, resp *http.Response) {
 // whole is the body, or its start, without secrets: before it is cut, so that
 // no part of one is left.
 func (s *Slot) whole() []byte {
-	return []byte(s.c.redact.secretsOut(string(s.stream.body.rest())))
+	return bytes.TrimSpace([]byte(s.c.redact.secretsOut(string(s.stream.body.rest())))) // how much white space leads depends on the reads
 }
 
 // noStream judges a body that begins as JSON or markup does. An error object
