@@ -56,3 +56,14 @@ func SLOs(t TestingT, res *perftest.Result, slos ...perftest.SLO) bool {
 	}
 	return passed && saved == nil
 }
+
+// Tagged limits objectives to the requests that the workload gave a tag, such
+// as one of the kinds of a mix.
+func Tagged(tag string, slos ...perftest.SLO) []perftest.SLO {
+	tagged := make([]perftest.SLO, len(slos))
+	for i, slo := range slos {
+		tagged[i] = slo
+		tagged[i].Tag = tag
+	}
+	return tagged
+}

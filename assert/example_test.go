@@ -113,3 +113,12 @@ func ExamplePercentile() {
 	fmt.Println(assert.TTFT(assert.Percentile(99.5)).Below(2 * time.Second))
 	// Output: TTFT p99.5 < 2s
 }
+
+func ExampleTagged() {
+	for _, slo := range assert.Tagged("chat", assert.TTFT(assert.P99).Below(time.Second), assert.ErrorRate().AtMost(0)) {
+		fmt.Println(slo)
+	}
+	// Output:
+	// chat: TTFT p99 < 1s
+	// chat: error rate <= 0%
+}

@@ -69,6 +69,14 @@ func (c *collector) add(r *record.Record) {
 		if r.OutputTokens == record.Absent {
 			c.counts.NoUsage++
 		}
+		if r.PlannedInput > 0 && r.InputTokens != record.Absent {
+			c.counts.PlannedServed++
+			c.counts.PlannedInput += int64(r.PlannedInput)
+			c.counts.ServedInput += r.InputTokens
+			if d := r.InputTokens - int64(r.PlannedInput); abs(d) > abs(c.counts.LargestDeviation) {
+				c.counts.LargestDeviation = d
+			}
+		}
 		if r.TokenEvents == 1 && r.OutputTokens > 1 {
 			c.counts.AtOnce++
 		}
@@ -104,6 +112,8 @@ func coalescedTokens(r *record.Record) (n int) {
 	}
 	return n
 }
+
+func abs(n int64) int64 { return max(n, -n) }
 
 func (c *collector) fail(r *record.Record) {
 	key := failureKey{r.Class, r.Phase, r.Status}
@@ -182,6 +192,11 @@ func (r *Result) warn() {
 		}
 	}
 	say(c.NoUsage, "%d of %d answers came without a token count (usage): they are missing in TPOT and in token rates", c.NoUsage, c.Succeeded)
+	if c.LargestDeviation != 0 {
+		say(c.PlannedServed, "the server counts %.4g input tokens a request where %.4g were planned (%+.2g%%; at most %+d): its chat template or vocabulary is another than the workload's",
+			float64(c.ServedInput)/float64(c.PlannedServed), float64(c.PlannedInput)/float64(c.PlannedServed),
+			100*(float64(c.ServedInput)/float64(c.PlannedInput)-1), c.LargestDeviation)
+	}
 	say(c.AtOnce, "%d of %d answers came as one event of several tokens: their TPOT is not known (something on the way holds the stream back?)", c.AtOnce, c.Succeeded)
 	say(c.Short, "%d of %d answers have fewer tokens than asked although the end token is ignored", c.Short, c.Succeeded)
 	say(c.WarmupFailed, "%d of %d warm-up requests failed", c.WarmupFailed, c.Warmup)

@@ -24,7 +24,7 @@ func (r *Result) Judge(slos ...SLO) []Verdict {
 	verdicts := make([]Verdict, len(slos))
 	bottleneck := r.bottleneck(slos)
 	for i, slo := range slos {
-		v := r.judge(slo)
+		v := r.tagged(slo.Tag).judge(slo)
 		if bottleneck != "" {
 			v.Outcome, v.Reason = Invalid, bottleneck
 		}

@@ -301,3 +301,48 @@ func TestJudgeRefusesWhatCannotDecide(t *testing.T) {
 	}
 	require.Equal(t, Fail, r.Judge(SLO{Metric: ErrorRate, Op: AtMost})[0].Outcome, "no failure at all can be asked for")
 }
+
+// Objectives on a tag see its requests alone, over the run's window.
+func TestJudgeByTag(t *testing.T) {
+	var rs []record.Record
+	for i := range 10 {
+		r := answer(time.Duration(i)*time.Second, 100*time.Millisecond, 5)
+		r.Tag = "chat"
+		if i%2 == 1 {
+			r = answer(time.Duration(i)*time.Second, 900*time.Millisecond, 3)
+			r.Tag = "code"
+		}
+		rs = append(rs, r)
+	}
+	bad := failure(9*time.Second, record.ClassReset)
+	bad.Tag = "code"
+	r := resultOf(1, append(rs, bad)...)
+	window := float64(r.Window)
+	for _, c := range []struct {
+		slo     SLO
+		want    Outcome
+		samples int
+	}{
+		{SLO{Metric: TTFT, Stat: Max, Op: Below, Limit: 0.5, Tag: "chat"}, Pass, 5},
+		{SLO{Metric: TTFT, Stat: "p50", Op: Below, Limit: 0.5, Tag: "code"}, Fail, 6},
+		{SLO{Metric: ErrorRate, Op: AtMost, Tag: "chat"}, Pass, 5},
+		{SLO{Metric: ErrorRate, Op: AtMost, Limit: 0.1, Tag: "code"}, Fail, 6},
+		{SLO{Metric: ITL, Stat: Max, Op: AtMost, Limit: 0.01, Tag: "chat"}, Pass, 20},
+		{SLO{Metric: OutputRate, Op: AtLeast, Limit: 25/window - 1e-9, Tag: "chat"}, Pass, 5},
+		{SLO{Metric: OutputRate, Op: Above, Limit: 25/window + 1e-9, Tag: "chat"}, Fail, 5},
+		{SLO{Metric: TTFT, Stat: Max, Op: Below, Limit: 5, Tag: "other"}, Invalid, 0},
+	} {
+		v := r.Judge(c.slo)[0]
+		require.Equal(t, c.want, v.Outcome, "%s: %s", c.slo, v.Reason)
+		require.Equal(t, c.samples, v.Samples, c.slo.String())
+	}
+	require.Equal(t, "code: TTFT p50 < 500ms", SLO{Metric: TTFT, Stat: "p50", Op: Below, Limit: 0.5, Tag: "code"}.String())
+}
+
+func TestPlannedAndServedInput(t *testing.T) {
+	a, b := answer(0, time.Millisecond, 1), answer(time.Second, time.Millisecond, 1)
+	a.PlannedInput, b.PlannedInput = 100, 96 // both served as 100
+	r := resultOf(1, a, b)
+	require.Equal(t, []int64{2, 196, 200, 4}, []int64{int64(r.Counts.PlannedServed), r.Counts.PlannedInput, r.Counts.ServedInput, r.Counts.LargestDeviation})
+	require.Contains(t, r.Warnings[0], "the server counts 100 input tokens a request where 98 were planned (+2%; at most +4)")
+}

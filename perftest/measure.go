@@ -12,7 +12,7 @@ func (r *Result) measure(concurrency int) {
 	of := func(m Metric) Distribution { return distribution(r.values(m)) }
 	r.Metrics = Metrics{
 		TTFT: of(TTFT), TTFA: of(TTFA), TTST: of(TTST), TPOT: of(TPOT),
-		ITL: gapDistribution(&r.samples.gaps), ITLPerToken: gapDistribution(&r.samples.tokenGaps),
+		ITL: gapDistribution(&r.samples.gaps.events), ITLPerToken: gapDistribution(&r.samples.gaps.tokens),
 		Latency: of(Latency), Response: of(Response), Queue: of(queue),
 		InputTokens: of(InputTokens), OutputTokens: of(OutputTokens), Events: of(eventsARequest),
 		CachedTokens: of(cachedTokens), FirstTurnTTFT: of(firstTurnTTFT), LaterTurnTTFT: of(laterTurnTTFT),

@@ -19,9 +19,9 @@ type overTally struct {
 func (r *Result) overLimit(slo SLO) overTally {
 	switch slo.Metric {
 	case ITL:
-		return r.gapsOverLimit(&r.samples.gaps, slo)
+		return r.gapsOverLimit(&r.samples.gaps.events, slo)
 	case ITLPerToken:
-		return r.gapsOverLimit(&r.samples.tokenGaps, slo)
+		return r.gapsOverLimit(&r.samples.gaps.tokens, slo)
 	}
 	var t overTally
 	values := make([]float64, 0, len(r.samples.all))
@@ -64,7 +64,7 @@ func (r *Result) overLimit(slo SLO) overTally {
 func (r *Result) gapsOverLimit(g *stats.Distribution, slo SLO) overTally {
 	t := overTally{n: g.N(), failed: r.Counts.Failed}
 	if slo.Metric == ITLPerToken {
-		t.unknown = r.samples.untoldGaps
+		t.unknown = r.samples.gaps.untold
 	}
 	limit := int64(math.Round(slo.Limit * 1e9))
 	switch slo.Op {

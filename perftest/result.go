@@ -90,6 +90,12 @@ type Counts struct {
 	Coalesced   int `json:"token_events_coalesced"`
 	// NoUsage is the number of successes whose tokens the server did not count.
 	NoUsage int `json:"no_usage"`
+	// Planned and served input tokens, over the successes of which both are
+	// known: PlannedServed of them.
+	PlannedServed    int   `json:"planned_served"`
+	PlannedInput     int64 `json:"planned_input_tokens"`
+	ServedInput      int64 `json:"served_input_tokens"`
+	LargestDeviation int64 `json:"largest_input_deviation"` // served - planned, of the request where it is largest
 	// AtOnce is the number of successes whose tokens, more than one, came in
 	// one event.
 	AtOnce int `json:"at_once"`

@@ -12,6 +12,8 @@ type sample struct {
 	scheduled, ready, sent, firstToken, secondToken, firstAnswer, lastToken, done, maxGap int64
 
 	input, output, cached int64
+	planned               int32 // input tokens that the workload planned, 0 when it does not know
+	tag                   string
 	turn                  int32
 	slot                  int32
 	events                int32
@@ -24,7 +26,7 @@ func newSample(r *record.Record) sample {
 	return sample{
 		scheduled: r.Scheduled, ready: r.Ready, sent: r.Sent, slot: int32(r.Slot), firstToken: r.FirstToken, secondToken: r.SecondToken,
 		firstAnswer: r.FirstAnswer, lastToken: r.LastToken, done: r.Done, maxGap: r.MaxGap,
-		input: r.InputTokens, output: r.OutputTokens, cached: r.CachedTokens, turn: int32(r.Turn),
+		input: r.InputTokens, output: r.OutputTokens, cached: r.CachedTokens, turn: int32(r.Turn), planned: int32(r.PlannedInput), tag: r.Tag,
 		events: int32(r.DataEvents), tokenEvents: int32(r.TokenEvents),
 		failed:    !r.OK() && r.Class != record.ClassCancelled,
 		cancelled: r.Class == record.ClassCancelled,
@@ -45,11 +47,16 @@ func (s *sample) record() record.Record {
 
 // samples are all measured requests of a run, in the order in which they ended.
 type samples struct {
-	all       []sample
-	gaps      stats.Distribution // gaps between token events of successes, nanoseconds
-	tokenGaps stats.Distribution // the same a token, where the server says how many an event carries
-	// untoldGaps is the number of gaps before events of which it does not.
-	untoldGaps int
+	all   []sample
+	gaps  gaps
+	byTag map[string]*gaps // of requests that have a tag
+}
+
+// gaps are those between token events of successes, in nanoseconds.
+type gaps struct {
+	events stats.Distribution
+	tokens stats.Distribution // the same a token, where the server says how many an event carries
+	untold int                // gaps before events of which it does not
 }
 
 // mostTokens bounds what one event may weigh among the gaps a token: no engine
@@ -62,6 +69,20 @@ func (s *samples) add(r *record.Record) {
 	if !r.OK() {
 		return
 	}
+	s.gaps.add(r)
+	if r.Tag == "" {
+		return
+	}
+	if s.byTag == nil {
+		s.byTag = map[string]*gaps{}
+	}
+	if s.byTag[r.Tag] == nil {
+		s.byTag[r.Tag] = new(gaps)
+	}
+	s.byTag[r.Tag].add(r)
+}
+
+func (g *gaps) add(r *record.Record) {
 	last := record.Absent
 	for _, e := range r.Events {
 		if e.Kind&record.KindOutput == 0 {
@@ -69,11 +90,11 @@ func (s *samples) add(r *record.Record) {
 		}
 		if last != record.Absent {
 			gap := e.At - last
-			s.gaps.Add(gap)
+			g.events.Add(gap)
 			if n := int(e.Tokens); n > 0 {
-				s.tokenGaps.AddN(gap/int64(n), min(n, mostTokens))
+				g.tokens.AddN(gap/int64(n), min(n, mostTokens))
 			} else {
-				s.untoldGaps++
+				g.untold++
 			}
 		}
 		last = e.At

@@ -53,6 +53,9 @@ type SLO struct {
 	Stat   Stat    `json:"stat,omitempty"`
 	Op     Op      `json:"op"`
 	Limit  float64 `json:"limit"` // seconds, tokens, per second, or a share: the metric's unit
+	// Tag limits the objective to the requests that the workload gave this
+	// tag; empty means all.
+	Tag string `json:"tag,omitempty"`
 	// Limits are what a good request keeps, for Goodput and GoodputRate.
 	Limits Limits `json:"limits,omitzero"`
 }

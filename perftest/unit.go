@@ -21,6 +21,9 @@ func (m Metric) label() string {
 // String is the SLO as people write it: "TTFT p99 < 1s".
 func (s SLO) String() string {
 	var b strings.Builder
+	if s.Tag != "" {
+		b.WriteString(s.Tag + ": ")
+	}
 	b.WriteString(s.Metric.label())
 	if s.Stat != "" {
 		b.WriteString(" " + string(s.Stat))

@@ -34,7 +34,7 @@ func (r *Result) VerdictTable(verdicts []Verdict) string {
 	for _, d := range verdicts {
 		_, percentile := d.SLO.Stat.percentile()
 		w := report.Verdict{
-			Outcome: string(d.Outcome), Metric: d.SLO.Metric.label(), Stat: string(d.SLO.Stat),
+			Outcome: string(d.Outcome), Tag: d.SLO.Tag, Metric: d.SLO.Metric.label(), Stat: string(d.SLO.Stat),
 			Op: string(d.SLO.Op), Unit: d.SLO.Metric.unit(), Limit: d.SLO.Limit, Measured: float64(d.Measured),
 			Samples: d.Samples, Failed: d.Failed, Over: d.Over, Allowed: d.Allowed,
 			Counted: percentile || d.SLO.Stat == Max, Reason: d.Reason,

@@ -30,6 +30,7 @@ type VerdictsView struct {
 // Verdict is one objective and how it was kept.
 type Verdict struct {
 	Outcome string  // Pass, Fail or Invalid
+	Tag     string  // of the requests that it is about; empty for all
 	Metric  string  // as the field writes it: "TTFT", "goodput"
 	Limits  []Limit // what a good request keeps, for goodput
 	Stat    string  // "p99", "mean"; empty for a metric that is one number
@@ -169,6 +170,9 @@ func count(n int, noun string) string {
 // "goodput(TTFT < 1s, TPOT < 50ms)".
 func (d Verdict) name() string {
 	s := Escape(d.Metric)
+	if d.Tag != "" {
+		s = Escape(d.Tag) + ": " + s
+	}
 	if len(d.Limits) > 0 {
 		parts := make([]string, len(d.Limits))
 		for i, l := range d.Limits {
