@@ -60,6 +60,7 @@ func TestRunSpeaksEveryAPI(t *testing.T) {
 							assert.ITL(assert.Max).AtMost(10*time.Millisecond))
 					}
 					assert.SLOs(t, res, slos...)
+					require.Empty(t, res.Warnings)
 					if whole {
 						require.Zero(t, res.Metrics.TTFT.Count, "an answer in one piece has no time to first token")
 						require.Zero(t, res.Metrics.ITL.Count)
@@ -87,6 +88,12 @@ func TestRunWithoutOutput(t *testing.T) {
 				assert.SLOs(t, res, assert.Latency(assert.Max).AtMost(100*time.Millisecond), assert.ErrorRate().AtMost(0), assert.InputTokens(assert.Mean).AtLeast(1))
 				require.Zero(t, res.Metrics.TTFT.Count)
 				require.Zero(t, res.Metrics.OutputTokens.Count)
+				// Two items a request, two requests each 100 ms.
+				require.InDelta(t, 40, float64(res.Rates.Items), 1e-9)
+				require.Contains(t, res.Summary(), "40 items/s")
+				require.Zero(t, res.Counts.NoUsage)
+				require.Empty(t, res.Warnings)
+				require.True(t, res.Rates.Input.Known())
 			})
 		})
 	}

@@ -17,6 +17,7 @@ type collector struct {
 	samples  samples
 	counts   Counts
 	failures map[failureKey]*Failure
+	whole    bool // answers have no output tokens: they are embeddings or ranks
 
 	mu   sync.Mutex
 	live liveTotals
@@ -66,7 +67,7 @@ func (c *collector) add(r *record.Record) {
 	switch r.Class {
 	case "":
 		c.counts.Succeeded++
-		if r.OutputTokens == record.Absent {
+		if r.OutputTokens == record.Absent && !(c.whole && r.InputTokens != record.Absent) {
 			c.counts.NoUsage++
 		}
 		if r.PlannedInput > 0 && r.InputTokens != record.Absent {
@@ -77,10 +78,11 @@ func (c *collector) add(r *record.Record) {
 				c.counts.LargestDeviation = d
 			}
 		}
-		if r.TokenEvents == 1 && r.OutputTokens > 1 {
+		// One more than the events is usual: the end token is counted, and has none.
+		if r.TokenEvents == 1 && r.OutputTokens > 2 && r.FirstToken != record.Absent {
 			c.counts.AtOnce++
 		}
-		if r.IgnoreEOS && r.OutputTokens != record.Absent && r.OutputTokens < int64(r.AskedTokens) {
+		if r.IgnoreEOS && r.OutputTokens != record.Absent && r.OutputTokens < int64(r.AskedTokens)*int64(max(1, r.Choices)) {
 			c.counts.Short++
 		}
 	case record.ClassCancelled:
@@ -123,6 +125,7 @@ func (c *collector) fail(r *record.Record) {
 		c.failures[key] = f
 	}
 	f.Count++
+	f.Tokens += r.TokenEvents
 }
 
 func (c *collector) progress(r *record.Record) {

@@ -97,7 +97,7 @@ func described(v reflect.Value) any {
 // snakeCase writes a Go name as a key: IgnoreEOS as ignore_eos.
 func snakeCase(name string) string {
 	var b strings.Builder
-	runes := []rune(name)
+	runes := []rune(strings.ReplaceAll(name, "IDs", "Ids"))
 	for i, c := range runes {
 		if unicode.IsUpper(c) && i > 0 &&
 			(unicode.IsLower(runes[i-1]) || i+1 < len(runes) && unicode.IsLower(runes[i+1])) {

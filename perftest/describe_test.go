@@ -17,9 +17,10 @@ func TestDescribe(t *testing.T) {
 		`{"arrivals":{"shape":2,"type":"perftest.Gamma"},"at_bound":"drop","cancel":{"after_s":1.5,"share":0.1},"drain":{"after_s":0,"cancel":false},"duration_s":60,"in_flight":8,"prefill_concurrency":0,"rate":2.5,"requests":0}`: Open{
 			Rate: 2.5, Arrivals: Gamma{Shape: 2}, Duration: time.Minute, InFlight: 8, AtBound: DropAtBound, Cancel: Cancel{0.1, 1500 * time.Millisecond}},
 		`{"key":"[redacted]","wait_s":0.25}`: inner{250 * time.Millisecond, "sk-hidden"},
-		`{"ignore_eos":null,"ttft":[1,2]}`: struct {
+		`{"ignore_eos":null,"token_ids":false,"ttft":[1,2]}`: struct {
 			IgnoreEOS float64
 			TTFT      []int
+			TokenIDs  bool
 			F         func() `json:"-"`
 		}{IgnoreEOS: math.Inf(1), TTFT: []int{1, 2}},
 		`null`: nil,

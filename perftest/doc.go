@@ -30,6 +30,8 @@
 //	PERFTEST_RESULTS   -perf.results    folder for results; else .perftest in the test's package.
 //	                                    A relative one counts from the package's folder.
 //	PERFTEST_SHARD     -perf.shard      part i/n of the load that this process sends
+//	PERFTEST_NONCE     none             the run's own number, which makes random prompts new to the
+//	                                    server; set it to repeat them, or for shards of one run
 //	PERFTEST_BOTTLENECK  none           "warn" judges a run although its client was the bottleneck
 //	PERFTEST_REQUIRED  -perf.required   fail instead of simulating, and (with [Main]) when no
 //	                                    scenario ran; for gates in CI
@@ -89,6 +91,7 @@
 //
 //	index, phase        position in its phase's plan; "measured" or "warmup"
 //	slot, row, tag      which slot sent it; the workload's row and kind
+//	turn                of a conversation, from 1; choices, items: what it asked for
 //	scheduled_s … done_s  the stamps, in seconds after the run's start; wrote_s is
 //	                    the first byte on the socket, body_end_s the end of the body
 //	choice_first_tokens_s  the first token of each choice, where there were several

@@ -26,6 +26,7 @@ type prepared struct {
 	at      time.Duration // in its trace
 	planned int
 	row     int
+	items   int
 	then    func(answer string) (Request, bool)
 	tag     string
 }
@@ -57,6 +58,7 @@ type driver struct {
 func (r *run) measure(ctx context.Context) (*Result, error) {
 	d := &driver{run: r, stop: ctx, collector: newCollector(), slots: slots{client: r.client}}
 	d.collector.tokens.tokenizer = r.scenario.Tokenizer
+	d.collector.whole = r.api == Embeddings || r.api == Rerank
 	writer, err := record.Create(filepath.Join(r.dir, requestsFile), d.collector.add)
 	if err != nil {
 		return r.result(), fmt.Errorf("results: %w", err)
@@ -215,7 +217,7 @@ func (d *driver) exchange(ctx context.Context, slot *client.Slot, t *load.Turn, 
 	if p.then != nil || turn.turn > 1 {
 		rec.Turn = turn.turn
 	}
-	rec.AskedTokens, rec.IgnoreEOS, rec.PlannedInput, rec.Row = p.encoded.asked, p.encoded.ignoreEOS, p.planned, p.row
+	rec.AskedTokens, rec.IgnoreEOS, rec.PlannedInput, rec.Row, rec.Items, rec.Choices = p.encoded.asked, p.encoded.ignoreEOS, p.planned, p.row, p.items, p.encoded.choices
 	rec.Prompt, rec.PromptIDs = p.encoded.prompt, p.encoded.promptIDs
 	d.inFlight.Add(1)
 	slot.Do(ctx, client.Call{
@@ -291,7 +293,7 @@ func (d *driver) encoded(req Request) (prepared, error) {
 	if err != nil {
 		return prepared{}, fmt.Errorf("workload: %w", err)
 	}
-	return prepared{body: body, encoded: e, at: req.At, planned: req.PlannedInput, row: req.Row, then: req.Then, tag: req.Tag}, nil
+	return prepared{body: body, encoded: e, at: req.At, planned: req.PlannedInput, row: req.Row, items: len(req.Inputs) + len(req.Documents), then: req.Then, tag: req.Tag}, nil
 }
 
 // startProgress shows the run while it goes on.

@@ -10,7 +10,8 @@ import (
 type encoded struct {
 	asked     int // output tokens, 0 when not bounded
 	ignoreEOS bool
-	choices   int
+	choices   int // of all prompts together
+	prompts   int
 	prompt    string // for a tokenizer, where it is all of the input
 	promptIDs int
 }
@@ -43,7 +44,11 @@ func (r *run) askedOf(c *Call) encoded {
 		}
 		return 0
 	}
-	e := encoded{asked: c.MaxTokens, choices: max(1, number("n"))}
+	e := encoded{asked: c.MaxTokens, choices: max(1, number("n")), prompts: 1}
+	if r.api == Completions && len(c.Inputs) > 0 {
+		e.prompts = len(c.Inputs)
+		e.choices *= e.prompts
+	}
 	for _, name := range lengthFields(&r.scenario.Target) {
 		if n := number(name); n > 0 {
 			e.asked = n

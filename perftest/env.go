@@ -29,11 +29,25 @@ type settings struct {
 	required            bool
 	bottleneckWarns     bool
 	shardText           string
+	nonceText           string
+	nonce               uint64     // of nonceText, once it is checked; 0 for one of the run's own
 	shard               load.Shard // of shardText, once it is checked
 }
 
 // mine reports whether this process sends request i of the plan.
 func (s *settings) mine(i int) bool { return i%max(1, s.shard.Count) == s.shard.Index }
+
+// parseNonce reads a run's number; empty is one of the run's own.
+func parseNonce(text string) (uint64, error) {
+	if text == "" {
+		return 0, nil
+	}
+	n, err := strconv.ParseUint(text, 10, 53)
+	if err != nil || n == 0 {
+		return 0, badField("PERFTEST_NONCE", fmt.Sprintf("%q", text), "set it to a whole number from 1 to 2^53-1")
+	}
+	return n, nil
+}
 
 // parseShard reads "i/n": part i, from 0, of n. Empty is the whole load.
 func parseShard(text string) (load.Shard, error) {

@@ -203,7 +203,7 @@ func TestRatesAndSteadyPart(t *testing.T) {
 		}
 	}
 	r := resultOf(8, rs...)
-	want := Rates{Requests: 8, Output: 80, Total: 880, Errors: 0, Concurrency: 8, OutputPerAccelerator: Absent, TotalPerAccelerator: Absent}
+	want := Rates{Input: 800, Items: Absent, Requests: 8, Output: 80, Total: 880, Errors: 0, Concurrency: 8, OutputPerAccelerator: Absent, TotalPerAccelerator: Absent}
 	if d := cmp.Diff(want, r.Rates); d != "" {
 		t.Errorf("rates (-want +got):\n%s", d)
 	}

@@ -40,7 +40,7 @@ func (r *Result) values(m Metric) []float64 {
 // rates sets what r says a second.
 func (r *Result) rates() {
 	r.Window = Absent
-	r.Rates = Rates{Requests: Absent, Output: Absent, Total: Absent, Errors: Absent, Concurrency: Absent,
+	r.Rates = Rates{Input: Absent, Items: Absent, Requests: Absent, Output: Absent, Total: Absent, Errors: Absent, Concurrency: Absent,
 		OutputPerAccelerator: Absent, TotalPerAccelerator: Absent}
 	first, last, inFlight := record.Absent, record.Absent, int64(0)
 	for i := range r.samples.all {
@@ -63,6 +63,12 @@ func (r *Result) rates() {
 	r.Window = seconds(last - first)
 	t := r.tally(func(*sample) bool { return true })
 	r.Rates.Requests, r.Rates.Output, r.Rates.Total = t.rates(r.Window)
+	if t.inputs > 0 || t.requests == 0 {
+		r.Rates.Input = per(Value(t.input), r.Window)
+	}
+	if t.items > 0 {
+		r.Rates.Items = per(Value(t.items), r.Window)
+	}
 	r.Rates.Concurrency = per(Value(inFlight)/1e9, r.Window)
 	if n := Value(r.Target.Accelerators); n > 0 {
 		r.Rates.OutputPerAccelerator, r.Rates.TotalPerAccelerator = r.Rates.Output/n, r.Rates.Total/n
@@ -94,6 +100,7 @@ func (r *Result) steady(concurrency int) {
 // tally is a sum over successes.
 type tally struct {
 	requests, input, output int64
+	items                   int64
 	inputs, outputs         int64 // how many counts are in the sums
 }
 
@@ -105,6 +112,7 @@ func (r *Result) tally(in func(*sample) bool) tally {
 			continue
 		}
 		t.requests++
+		t.items += int64(s.items)
 		if s.input != record.Absent {
 			t.input += s.input
 			t.inputs++

@@ -151,7 +151,7 @@ func (s *sample) lacks(m Metric) bool {
 func (s *sample) untold(m Metric) bool {
 	switch m {
 	case TPOT:
-		return s.tokenEvents > 0 && (s.output == record.Absent || s.output > 1)
+		return s.firstToken != record.Absent && (s.output == record.Absent || s.output > 1)
 	case OutputTokens:
 		return s.output == record.Absent
 	case InputTokens:

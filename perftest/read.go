@@ -40,6 +40,7 @@ func ReadResult(path string) (*Result, error) {
 	}
 	r.Dir, r.stored = dir, true
 	c := newCollector()
+	c.whole = r.Target.API == string(Embeddings) || r.Target.API == string(Rerank)
 	torn, err := eachRecord(filepath.Join(dir, requestsFile), c.add)
 	if err != nil {
 		return nil, fmt.Errorf("read result: %w", err)

@@ -138,7 +138,9 @@ type Rates struct {
 	Requests    Value `json:"requests_per_s"`
 	Output      Value `json:"output_tokens_per_s"`
 	Total       Value `json:"total_tokens_per_s"`
-	Errors      Value `json:"error_rate"` // failed over all, 0 to 1
+	Input       Value `json:"input_tokens_per_s"`
+	Items       Value `json:"items_per_s"` // texts embedded or documents ranked
+	Errors      Value `json:"error_rate"`  // failed over all, 0 to 1
 	Concurrency Value `json:"mean_in_flight"`
 	// Per accelerator, where the target says how many there are.
 	OutputPerAccelerator Value `json:"output_tokens_per_s_per_accelerator"`
@@ -157,10 +159,12 @@ type Steady struct {
 
 // Failure counts the failed and cancelled requests of one class, phase and status.
 type Failure struct {
-	Class   string `json:"class"`
-	Phase   string `json:"phase,omitempty"`
-	Status  int    `json:"status,omitempty"`
-	Count   int    `json:"count"`
+	Class  string `json:"class"`
+	Phase  string `json:"phase,omitempty"`
+	Status int    `json:"status,omitempty"`
+	Count  int    `json:"count"`
+	// Tokens is the number of token events that had come before they failed.
+	Tokens  int    `json:"token_events"`
 	Example string `json:"example"` // the first one's message, bounded and without secrets
 }
 

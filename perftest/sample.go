@@ -12,6 +12,7 @@ type sample struct {
 	scheduled, ready, sent, firstToken, secondToken, firstAnswer, lastToken, done, maxGap int64
 
 	input, output, cached int64
+	items                 int32
 	planned               int32 // input tokens that the workload planned, 0 when it does not know
 	tag                   string
 	turn                  int32
@@ -26,7 +27,7 @@ func newSample(r *record.Record) sample {
 	return sample{
 		scheduled: r.Scheduled, ready: r.Ready, sent: r.Sent, slot: int32(r.Slot), firstToken: r.FirstToken, secondToken: r.SecondToken,
 		firstAnswer: r.FirstAnswer, lastToken: r.LastToken, done: r.Done, maxGap: r.MaxGap,
-		input: r.InputTokens, output: r.OutputTokens, cached: r.CachedTokens, turn: int32(r.Turn), planned: int32(r.PlannedInput), tag: r.Tag,
+		input: r.InputTokens, output: r.OutputTokens, cached: r.CachedTokens, turn: int32(r.Turn), planned: int32(r.PlannedInput), items: int32(r.Items), tag: r.Tag,
 		events: int32(r.DataEvents), tokenEvents: int32(r.TokenEvents),
 		failed:    !r.OK() && r.Class != record.ClassCancelled,
 		cancelled: r.Class == record.ClassCancelled,

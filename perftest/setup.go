@@ -92,7 +92,7 @@ func (r *run) setUp(ctx context.Context) error {
 	if r.model, err = r.findModel(ctx); err != nil {
 		return err
 	}
-	if r.nonce = r.from.nonce; r.nonce == 0 {
+	if r.nonce = cmp.Or(r.from.nonce, r.settings.nonce); r.nonce == 0 {
 		r.nonce = 1 + rand.Uint64N(1<<53-1) // a number that JSON readers keep
 	}
 	info := RunInfo{Model: r.model, API: r.api.Name(), Seed: s.Seed, Nonce: r.nonce, Skip: r.from.skip, Requests: r.asks()}
@@ -165,6 +165,9 @@ func (r *run) check() (err error) {
 		return err
 	}
 	if err = r.plan.check(); err != nil {
+		return err
+	}
+	if r.settings.nonce, err = parseNonce(r.settings.nonceText); err != nil {
 		return err
 	}
 	if r.settings.shard, err = parseShard(r.settings.shardText); err != nil {

@@ -69,6 +69,7 @@ func (r *Result) Summary() string {
 		Accelerators: r.Target.Accelerators,
 		Latency:      r.Metrics.Latency.view(), TTFT: r.Metrics.TTFT.view(), TPOT: r.Metrics.TPOT.view(), ITL: r.Metrics.ITL.view(),
 		InputTokens: r.Metrics.InputTokens.view(), OutputTokens: r.Metrics.OutputTokens.view(), Events: r.Metrics.Events.view(),
+		InputRate: float64(r.Rates.Input), ItemRate: float64(r.Rates.Items),
 		CachedTokens: r.Metrics.CachedTokens.view(), Conversations: r.Counts.Conversations,
 		FirstTurnTTFT: r.Metrics.FirstTurnTTFT.view(), LaterTurnTTFT: r.Metrics.LaterTurnTTFT.view(),
 		OutputSpeed: r.Metrics.OutputSpeed.view(), TotalSpeed: r.Metrics.TotalSpeed.view(),

@@ -7,7 +7,7 @@ package record
 //   - stamps and durations (names ending in _s) are decimal seconds with up to
 //     nine places, exact to the nanosecond; stamps count from the run's start;
 //   - what does not exist is null: an absent stamp or count, an empty text, and
-//     a status, turn, row, asked_tokens or planned_input_tokens of 0;
+//     a status, turn, choices, items, row, asked_tokens or planned_input_tokens of 0;
 //   - choice_first_tokens_s is a list of stamps, an entry a choice, where
 //     several choices were asked for;
 //   - phase is "measured" or "warmup".
@@ -46,6 +46,8 @@ var columns = [...]column{
 	{"phase", func(r *Record) any { return (*phase)(&r.Warmup) }},
 	{"slot", func(r *Record) any { return &r.Slot }},
 	{"turn", func(r *Record) any { return (*nonzero)(&r.Turn) }},
+	{"choices", func(r *Record) any { return (*nonzero)(&r.Choices) }},
+	{"items", func(r *Record) any { return (*nonzero)(&r.Items) }},
 	{"row", func(r *Record) any { return (*nonzero)(&r.Row) }},
 	{"tag", func(r *Record) any { return (*text)(&r.Tag) }},
 

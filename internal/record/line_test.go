@@ -36,7 +36,7 @@ func full() *Record {
 }
 
 func TestLineByHand(t *testing.T) {
-	want := `{"index":7,"phase":"measured","slot":3,"turn":null,"row":null,"tag":"long",` +
+	want := `{"index":7,"phase":"measured","slot":3,"turn":null,"choices":null,"items":null,"row":null,"tag":"long",` +
 		`"scheduled_s":1,"ready_s":1.000000002,"sent_s":1.000000005,"wrote_s":1.000000105,"connected_s":1.00002,"headers_s":1.2,` +
 		`"first_event_s":1.234567891,"first_token_s":1.234567892,"second_token_s":1.254567891,"first_answer_s":1.254567891,` +
 		`"last_token_s":1.3,"usage_s":1.31,"done_s":1.32,"body_end_s":1.3200005,"choice_first_tokens_s":[1.234567892,null,1.254567891],` +
@@ -56,7 +56,7 @@ func TestLineOfAnUnknownRecord(t *testing.T) {
 	var r Record
 	r.Reset()
 	r.Warmup = true
-	want := `{"index":0,"phase":"warmup","slot":0,"turn":null,"row":null,"tag":null,` +
+	want := `{"index":0,"phase":"warmup","slot":0,"turn":null,"choices":null,"items":null,"row":null,"tag":null,` +
 		`"scheduled_s":null,"ready_s":null,"sent_s":null,"wrote_s":null,"connected_s":null,"headers_s":null,` +
 		`"first_event_s":null,"first_token_s":null,"second_token_s":null,"first_answer_s":null,` +
 		`"last_token_s":null,"usage_s":null,"done_s":null,"body_end_s":null,"choice_first_tokens_s":null,` +

@@ -68,12 +68,14 @@ type Event struct {
 // the run's start, durations are nanoseconds, and both are [Absent] where they
 // do not exist. Use [Record.Reset] to get one with nothing known.
 type Record struct {
-	Index  int    // position in the plan of its phase, from 0
-	Warmup bool   // sent in the warm-up phase: part of no figure
-	Slot   int    // the closed-loop slot or open-loop worker that sent it
-	Turn   int    // of its conversation, from 1; 0 when it is none
-	Row    int    // the row of the workload that it is, from 1; 0 when it has none
-	Tag    string // the workload's name for this kind of request
+	Index   int    // position in the plan of its phase, from 0
+	Warmup  bool   // sent in the warm-up phase: part of no figure
+	Slot    int    // the closed-loop slot or open-loop worker that sent it
+	Choices int    // asked for, over all its prompts; 0 and 1 are one
+	Turn    int    // of its conversation, from 1; 0 when it is none
+	Items   int    // texts to embed or documents to rank in it; 0 for what has none
+	Row     int    // the row of the workload that it is, from 1; 0 when it has none
+	Tag     string // the workload's name for this kind of request
 
 	Scheduled   int64 // when the load wanted it to start
 	Ready       int64 // when it might: Scheduled, or the end of its wait for a bound of the load
