@@ -71,6 +71,7 @@ func readSettings() settings {
 		key:             Secret(either(os.Getenv("PERFTEST_API_KEY"), "OPENAI_API_KEY")),
 		bottleneckWarns: os.Getenv("PERFTEST_BOTTLENECK") == "warn",
 		shardText:       either(*flagShard, "PERFTEST_SHARD"),
+		nonceText:       os.Getenv("PERFTEST_NONCE"),
 		required:        *flagRequired || truthy(os.Getenv("PERFTEST_REQUIRED")),
 	}
 }

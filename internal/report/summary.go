@@ -62,6 +62,9 @@ type SummaryView struct {
 	Events                    Dist // data events a request
 	CachedTokens              Dist // of the input, a request; shown when known
 
+	// Of embeddings and rerank; shown when there are items.
+	ItemRate, InputRate float64 // items and input tokens a second
+
 	// Of conversations; shown when there are some.
 	Conversations                int
 	FirstTurnTTFT, LaterTurnTTFT Dist
@@ -173,6 +176,12 @@ func totals(v SummaryView) []table.Row {
 			table.Row{"Accelerators", n},
 			table.Row{"Output throughput per accelerator", TokenRate.Format(v.Rates.Output / float64(n))},
 			table.Row{"Total throughput per accelerator", TokenRate.Format(v.Rates.Total / float64(n))},
+		)
+	}
+	if v.ItemRate > 0 {
+		rows = append(rows,
+			table.Row{"Item throughput", Number(v.ItemRate) + " items/s"},
+			table.Row{"Input token throughput", TokenRate.Format(v.InputRate)},
 		)
 	}
 	if v.Conversations > 0 {
