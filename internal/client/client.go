@@ -91,6 +91,7 @@ type Client struct {
 	getHeader http.Header
 	redact    *redactor
 	wall      *wall
+	direct    string // the server's address, where connections to it can be opened ahead
 
 	mu     sync.Mutex
 	slots  []*Slot
@@ -146,6 +147,7 @@ func New(cfg Config) (*Client, error) {
 	if err := checkHeader(header); err != nil {
 		return nil, err
 	}
+	proxied := false
 	if cfg.Proxy != nil {
 		p, err := cfg.Proxy(&http.Request{URL: u})
 		if err != nil {
@@ -155,6 +157,10 @@ func New(cfg Config) (*Client, error) {
 			password, _ := p.User.Password()
 			secrets = append(secrets[:len(secrets):len(secrets)], password, p.User.Username()+":"+password)
 		}
+		proxied = p != nil
+	}
+	if !proxied {
+		c.direct = address(u)
 	}
 	c.redact = newRedactor(secrets)
 	setDefault(header, "User-Agent", "slogate")
@@ -184,6 +190,7 @@ func (c *Client) Close() {
 	}
 	c.wait(slots, closeWait)
 	for _, s := range slots {
+		s.spare.drop()
 		s.transport.CloseIdleConnections()
 	}
 	c.mu.Lock()
@@ -210,12 +217,13 @@ func (c *Client) wait(slots []*Slot, limit time.Duration) {
 
 // transport makes a transport of its own for one slot: the idle list of a
 // shared one is scanned under a lock, which costs milliseconds of TTFT at
-// thousands of streams.
-func (c *Client) transport(l *lags) *http.Transport {
-	return &http.Transport{
+// thousands of streams. The connection in ahead, if there is one, is the first
+// that it gets.
+func (c *Client) transport(l *lags, ahead *spare) *http.Transport {
+	t := &http.Transport{
 		Proxy: c.cfg.Proxy,
 		DialContext: func(ctx context.Context, network, addr string) (net.Conn, error) {
-			return c.dial(ctx, network, addr, l)
+			return c.connect(ctx, network, addr, l, ahead, false)
 		},
 		// HTTP/1.1 only: frames of HTTP/2 streams share reads, so that their
 		// arrival cannot be told apart.
@@ -227,6 +235,12 @@ func (c *Client) transport(l *lags) *http.Transport {
 		IdleConnTimeout:        idleTimeout,
 		MaxResponseHeaderBytes: maxHeaderBytes,
 	}
+	if c.direct != "" {
+		t.DialTLSContext = func(ctx context.Context, network, addr string) (net.Conn, error) {
+			return c.connect(ctx, network, addr, l, ahead, true)
+		}
+	}
+	return t
 }
 
 func (c *Client) now() int64 { return int64(time.Since(c.cfg.Epoch)) }

@@ -19,8 +19,10 @@ type conn struct {
 	kernel *kernel // reads with the kernel's stamps; nil where there are none
 	lags   *lags
 
-	start     int64 // when dialling began
-	dns, dial int64 // durations, Absent where unknown
+	start          int64 // when dialling began
+	dns, dial, tls int64 // durations, Absent where unknown
+	closed         atomic.Bool
+	doubted        bool // opened ahead, and whether the server has closed it since is not known
 
 	// One goroutine reads at a time, but net/http's own waits on an idle
 	// connection while the slot's may still ask for a stamp.
@@ -100,9 +102,18 @@ func (c *conn) Write(p []byte) (int, error) {
 	return c.Conn.Write(p)
 }
 
+// Close implements [net.Conn].
+func (c *conn) Close() error {
+	c.closed.Store(true)
+	return c.Conn.Close()
+}
+
+// over reports whether the connection is known to be of no use any more.
+func (c *conn) over() bool { return c.closed.Load() || c.ended.Load() != 0 }
+
 // dial opens a connection that stamps. The context is one of a transport's, and
 // outlives the request that asked for the connection.
-func (c *Client) dial(ctx context.Context, network, addr string, l *lags) (net.Conn, error) {
+func (c *Client) dial(ctx context.Context, network, addr string, l *lags) (*conn, error) {
 	ctx, cancel := context.WithTimeout(ctx, c.cfg.Timeouts.Connect+guardTime)
 	defer cancel()
 	var lookup, dns atomic.Int64
@@ -116,7 +127,7 @@ func (c *Client) dial(ctx context.Context, network, addr string, l *lags) (net.C
 	if err != nil {
 		return nil, err
 	}
-	w := &conn{Conn: nc, epoch: c.cfg.Epoch, kernel: newKernel(nc, c.wall), lags: l, start: start, dns: dns.Load()}
+	w := &conn{Conn: nc, epoch: c.cfg.Epoch, kernel: newKernel(nc, c.wall), lags: l, start: start, dns: dns.Load(), tls: record.Absent}
 	w.dial = c.now() - start - max(w.dns, 0)
 	return w, nil
 }

@@ -23,7 +23,7 @@ func (c *Client) Get(ctx context.Context, target string) (status int, body []byt
 	u.User = nil // its place is the header, as in New
 	ctx, cancel := context.WithTimeout(ctx, c.cfg.Timeouts.Total)
 	defer cancel()
-	t := c.transport(new(lags))
+	t := c.transport(new(lags), new(spare))
 	t.DisableKeepAlives = true
 	defer t.CloseIdleConnections()
 	req := newRequest(http.MethodGet, u, u.Host, c.getHeader).WithContext(ctx)

@@ -33,7 +33,7 @@ func link(t testing.TB, network string) (ours *conn, theirs net.Conn) {
 	theirs, err = l.Accept()
 	require.NoError(t, err)
 	t.Cleanup(func() { nc.Close(); theirs.Close() })
-	return nc.(*conn), theirs
+	return nc, theirs
 }
 
 // stamped is a link whose stamps are the kernel's.

@@ -40,6 +40,7 @@ type Slot struct {
 	watch     watch
 	drains    drains
 	lags      lags
+	spare     spare
 	handshake handshake
 
 	// Of the request under way.
@@ -55,7 +56,7 @@ type Slot struct {
 // NewSlot makes a slot: one of a closed loop, or a worker of an open one.
 func (c *Client) NewSlot() *Slot {
 	s := &Slot{c: c, handshake: handshake{dur: record.Absent}}
-	s.transport = c.transport(&s.lags)
+	s.transport = c.transport(&s.lags, &s.spare)
 	s.watch.limits = c.cfg.Timeouts
 	s.watch.now = c.now
 	s.trace = httptrace.ClientTrace{
@@ -188,6 +189,7 @@ func (s *Slot) send(ctx context.Context, body []byte) (*http.Response, error) {
 	s.rec.Resent++
 	s.drains.cancel() // so that none of them gives back a connection
 	s.drains.wait(ctx)
+	s.spare.drop()
 	s.transport.CloseIdleConnections()
 	return s.attempt(ctx, body)
 }
@@ -209,14 +211,16 @@ func (s *Slot) gotConn(info httptrace.GotConnInfo) {
 	rec := s.rec
 	s.conn = stamping(info.Conn)
 	s.exchange = s.conn.begin()
-	s.old = info.Reused || info.WasIdle
+	s.old = info.Reused || info.WasIdle || s.conn.doubted
 	rec.Connected = s.c.now()
 	rec.Reused = info.Reused
 	rec.DNS, rec.Dial, rec.TLS = record.Absent, record.Absent, record.Absent
 	// A dial that an earlier request began and left is no part of this one.
 	if c := s.conn; !s.old && c.start >= rec.Sent {
 		rec.DNS, rec.Dial = c.dns, c.dial
-		rec.TLS = s.handshake.since(c.start)
+		if rec.TLS = c.tls; c.tls == record.Absent {
+			rec.TLS = s.handshake.since(c.start)
+		}
 	}
 	s.watch.connected.Store(true)
 }
