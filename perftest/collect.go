@@ -36,6 +36,7 @@ type liveTotals struct {
 	withTTFT, withTPOT    int
 	firstSent, lastDone   int64
 	warmupDone, cancelled int
+	warmupFailed          int
 }
 
 func newCollector() *collector {
@@ -134,6 +135,9 @@ func (c *collector) progress(r *record.Record) {
 	l := &c.live
 	if r.Warmup {
 		l.warmupDone++
+		if !r.OK() {
+			l.warmupFailed++
+		}
 		return
 	}
 	if l.done == 0 || r.Sent < l.firstSent {

@@ -115,6 +115,13 @@
 //	jq -s 'map(select(.phase=="measured")) | sort_by(.done_s-.sent_s) | .[-3:][] | {index, row, class, latency: (.done_s-.sent_s)}' requests.jsonl
 //	jq '.metrics.ttft_s.percentiles.p99, .failures' result.json
 //
+// # Following a run
+//
+// On a terminal a line shows how the run stands. [Scenario.Observers] get the
+// same figures once a second, and every request that has ended, for exporters
+// and live pages. However slow one is, it changes nothing of the run; what it
+// misses is counted.
+//
 // # Living with go test
 //
 // Run keeps go test from answering out of its cache, stops before the test's

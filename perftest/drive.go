@@ -4,19 +4,16 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"slices"
 	"sync"
 	"sync/atomic"
-	"testing"
 	"time"
 
 	"github.com/slogate/slogate/internal/client"
 	"github.com/slogate/slogate/internal/health"
 	"github.com/slogate/slogate/internal/load"
 	"github.com/slogate/slogate/internal/record"
-	"github.com/slogate/slogate/internal/report"
 )
 
 // prepared is a request whose body is encoded, waiting for its turn.
@@ -41,6 +38,7 @@ type driver struct {
 	stop      context.Context // done: no more starts
 	bodies    context.Context // done: no more waiting for bodies; written between phases only
 	collector *collector
+	observers feeds
 	writer    *record.Writer
 	put       func(*record.Record) // the writer's, bound once
 	ahead     *load.Preparer[prepared]
@@ -59,7 +57,7 @@ func (r *run) measure(ctx context.Context) (*Result, error) {
 	d := &driver{run: r, stop: ctx, collector: newCollector(), slots: slots{client: r.client}}
 	d.collector.tokens.tokenizer = r.scenario.Tokenizer
 	d.collector.whole = r.api == Embeddings || r.api == Rerank
-	writer, err := record.Create(filepath.Join(r.dir, requestsFile), d.collector.add)
+	writer, err := record.Create(filepath.Join(r.dir, requestsFile), d.fold)
 	if err != nil {
 		return r.result(), fmt.Errorf("results: %w", err)
 	}
@@ -76,6 +74,7 @@ func (r *run) measure(ctx context.Context) (*Result, error) {
 	d.slots.get(burst - 1)
 	res := r.result()
 	progress := d.startProgress()
+	d.observers = observe(r.scenario.Observers, d.snapshots(res))
 	d.ahead.Ready(ctx)
 	ran, readings := d.phases(ctx)
 	r.client.Settle() // after which nothing is put into the writer any more
@@ -89,6 +88,7 @@ func (r *run) measure(ctx context.Context) (*Result, error) {
 	res.Counts.Dropped, res.Counts.Unsent = ran.Dropped, ran.Unsent
 	d.collector.finish(res, r.plan.slots())
 	res.Duration = Value(time.Since(r.epoch).Seconds())
+	d.stopObservers(res)
 	if err = d.ahead.Err(); err == nil {
 		if turn := d.turnErr.Load(); turn != nil {
 			err = *turn
@@ -105,6 +105,12 @@ func (r *run) measure(ctx context.Context) (*Result, error) {
 		res.Ended = endedComplete
 	}
 	return res, joinErrors(err, res.save())
+}
+
+// fold takes a finished request in, in the goroutine that writes them.
+func (d *driver) fold(rec *record.Record) {
+	d.collector.add(rec)
+	d.observers.put(rec)
 }
 
 // findings adds what a reader has to know of how the run went.
@@ -294,34 +300,4 @@ func (d *driver) encoded(req Request) (prepared, error) {
 		return prepared{}, fmt.Errorf("workload: %w", err)
 	}
 	return prepared{body: body, encoded: e, at: req.At, planned: req.PlannedInput, row: req.Row, items: len(req.Inputs) + len(req.Documents), then: req.Then, tag: req.Tag}, nil
-}
-
-// startProgress shows the run while it goes on.
-func (d *driver) startProgress() *report.Progress {
-	var log io.Writer
-	if testing.Testing() && testing.Verbose() {
-		log = os.Stdout
-	}
-	return report.StartProgress(func() report.Live {
-		t := d.collector.totals()
-		l := report.Live{
-			Scenario: d.scenario.Name, Simulated: d.scenario.Target.Simulated, Warmup: t.done == 0 && d.warmup.Load(),
-			Done: t.done, Asked: d.settings.shard.Of(d.plan.Requests), InFlight: int(d.inFlight.Load()), Failed: t.failed,
-			Elapsed: time.Since(d.epoch) - time.Duration(d.began.Load()), Limit: d.plan.Duration,
-		}
-		if l.Warmup {
-			l.Done, l.Asked, l.Limit = t.warmupDone, d.settings.shard.Of(d.scenario.Warmup.Requests), d.scenario.Warmup.Duration
-		}
-		if window := float64(t.lastDone-t.firstSent) / 1e9; t.done > 0 && window > 0 {
-			l.RequestRate = float64(t.done-t.failed-t.cancelled) / window
-			l.OutputRate = float64(t.output) / window
-		}
-		if t.withTTFT > 0 {
-			l.TTFT = t.ttft / float64(t.withTTFT) / 1e9
-		}
-		if t.withTPOT > 0 {
-			l.TPOT = t.tpot / float64(t.withTPOT) / 1e9
-		}
-		return l
-	}, log)
 }

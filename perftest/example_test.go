@@ -1,6 +1,7 @@
 package perftest_test
 
 import (
+	"expvar"
 	"fmt"
 	"log"
 	"testing"
@@ -22,6 +23,29 @@ func ExampleRun() {
 			Warmup:   perftest.Warmup{Requests: 8},
 		})
 		assert.SLOs(t, res, assert.TTFT(assert.P99).Below(time.Second))
+	}
+	_ = TestChat
+}
+
+// A live page: /debug/vars of this process shows how the run stands, and how many
+// requests were slow. A slow reader of it holds nothing up.
+func ExampleObserver() {
+	stands, slow := expvar.NewString("perftest"), expvar.NewInt("perftest_slow")
+	page := perftest.ObserverFunc(func(s perftest.Snapshot) {
+		for _, r := range s.Finished {
+			if r.OK() && !r.Warmup && r.TTFT > 0.5 {
+				slow.Add(1)
+			}
+		}
+		stands.Set(fmt.Sprintf("%s: %d of %d, %d in flight, %.1f req/s", s.Run.Name, s.Live.Done, s.Live.Asked, s.Live.InFlight, s.Live.Requests))
+	})
+	var TestChat = func(t *testing.T) {
+		perftest.Run(t, perftest.Scenario{
+			Target:    fixtures.Server(t, simserver.Qwen3_32B),
+			Workload:  fixtures.Builtin{Output: 128},
+			Load:      perftest.Closed{Concurrency: 8, Requests: 512},
+			Observers: []perftest.Observer{page},
+		})
 	}
 	_ = TestChat
 }

@@ -39,6 +39,9 @@ type Scenario struct {
 	// the request ignores the end token, a failure of class "short". By
 	// default such answers are counted and warned of.
 	ShortIsFailure bool
+	// Observers follow the run while it goes on, and cost it nothing; none by
+	// default.
+	Observers []Observer `json:"-"`
 }
 
 // Warmup is a phase of requests before the measured load. It ends, with its

@@ -153,6 +153,11 @@ func (r *run) check() (err error) {
 	case s.Target.Accelerators < 0:
 		return badField("Target.Accelerators", s.Target.Accelerators, "set it to 0 (unknown) or more")
 	}
+	for i, o := range s.Observers {
+		if v := reflect.ValueOf(o); o == nil || (v.Kind() == reflect.Pointer || v.Kind() == reflect.Func) && v.IsNil() {
+			return badField(fmt.Sprintf("Observers[%d]", i), "nil", "leave it out")
+		}
+	}
 	for _, part := range []struct {
 		name  string
 		value any

@@ -1,0 +1,76 @@
+package perftest
+
+import (
+	"time"
+
+	"github.com/slogate/slogate/internal/record"
+)
+
+// snapshots gives how the run of res stands, whenever it is asked.
+func (d *driver) snapshots(res *Result) func() Snapshot {
+	run := ObservedRun{
+		Name: res.Name, Test: res.Test, Package: res.Package, Simulated: res.Simulated,
+		Started: res.Started, Target: res.Target, Load: res.Scenario.Load,
+	}
+	return func() Snapshot {
+		return Snapshot{Run: run, At: Value(time.Since(d.epoch).Seconds()), Live: d.live()}
+	}
+}
+
+// stopObservers ends them with the run, and says in res what they missed.
+func (d *driver) stopObservers(res *Result) {
+	warnings, stacks := d.observers.stop(d.grace)
+	res.Warnings = append(res.Warnings, warnings...)
+	for _, stack := range stacks {
+		d.logf("an observer's panic:\n%s", stack)
+	}
+}
+
+// live is the run's figures so far.
+func (d *driver) live() Live {
+	t := d.collector.totals()
+	l := Live{
+		Elapsed: Value((time.Since(d.epoch) - time.Duration(d.began.Load())).Seconds()), InFlight: int(d.inFlight.Load()),
+		Requests: Absent, Output: Absent, TTFT: Absent, TPOT: Absent,
+	}
+	if l.Warmup = t.done == 0 && d.warmup.Load(); l.Warmup {
+		w := d.scenario.Warmup
+		l.Asked, l.Limit = d.settings.shard.Of(w.Requests), limit(w.Duration)
+		l.Done, l.Failed, l.Succeeded = t.warmupDone, t.warmupFailed, t.warmupDone-t.warmupFailed
+		return l
+	}
+	l.Asked, l.Limit = d.settings.shard.Of(d.plan.Requests), limit(d.plan.Duration)
+	l.Done, l.Failed, l.Cancelled, l.Succeeded = t.done, t.failed, t.cancelled, t.done-t.failed-t.cancelled
+	if window := Value(t.lastDone-t.firstSent) / 1e9; t.done > 0 && window > 0 {
+		l.Requests, l.Output = per(Value(l.Succeeded), window), per(Value(t.output), window)
+	}
+	if t.withTTFT > 0 {
+		l.TTFT = Value(t.ttft / float64(t.withTTFT) / 1e9)
+	}
+	if t.withTPOT > 0 {
+		l.TPOT = Value(t.tpot / float64(t.withTPOT) / 1e9)
+	}
+	return l
+}
+
+// limit is d as a bound in seconds, absent where there is none.
+func limit(d time.Duration) Value {
+	if d > 0 {
+		return Value(d.Seconds())
+	}
+	return Absent
+}
+
+// finished is what observers get of a record.
+func finished(r *record.Record) FinishedRequest {
+	return FinishedRequest{
+		Index: r.Index, Warmup: r.Warmup, Slot: r.Slot, Row: r.Row, Tag: r.Tag, Turn: r.Turn, Items: r.Items,
+		Scheduled: seconds(r.Scheduled), Sent: seconds(r.Sent), FirstToken: seconds(r.FirstToken),
+		LastToken: seconds(r.LastToken), Done: seconds(r.Done),
+		TTFT: seconds(r.TTFT()), TTFA: seconds(r.TTFA()), TTST: seconds(r.TTST()), TPOT: Value(r.TPOT() / 1e9),
+		MaxITL: seconds(r.MaxGap), Latency: seconds(r.Latency()), Response: seconds(r.Response()), Queue: seconds(r.Queue()),
+		InputTokens: count(r.InputTokens), OutputTokens: count(r.OutputTokens),
+		CachedTokens: count(r.CachedTokens), ReasoningTokens: count(r.ReasoningTokens), TokenEvents: r.TokenEvents,
+		Class: r.Class, Phase: r.Phase, Status: r.Status, Message: r.Message,
+	}
+}
