@@ -152,6 +152,7 @@ func (d *driver) phases(ctx context.Context) (load.Report, health.Readings) {
 		d.warmup.Store(false)
 		warmedUp = true
 	}
+	d.dialAhead(ctx)
 	d.client.ResetReadLag()
 	watch := health.Start(d.watching())
 	ran := d.drive(ctx, &d.plan, d.trace(warmedUp))

@@ -30,8 +30,9 @@ type Scenario struct {
 	Tokenizer Tokenizer
 	// ColdConnections lets each connection be dialled by the first request on
 	// it, whose times then include the dial. By default those of the slots that
-	// start with a closed loop are opened, TLS included, before its first
-	// request (not through a proxy).
+	// a closed loop starts in its first 5 s are opened, TLS included, before the
+	// loop begins (but not through a proxy): many dials at once would show in
+	// the first requests' TTFT.
 	ColdConnections bool
 	// Seed makes what is random repeatable; it is handed to the workload.
 	Seed uint64

@@ -109,7 +109,7 @@ func (r *run) checkLimits() error {
 	if r.plan.open() {
 		need.Connections = r.plan.InFlight
 	}
-	if r.plan.Requests > 0 {
+	if r.plan.Requests > 0 && (r.plan.open() || r.scenario.ColdConnections) {
 		need.Connections = min(need.Connections, r.plan.Requests)
 	}
 	if r.scenario.Target.Dial != nil {

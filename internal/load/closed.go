@@ -30,6 +30,18 @@ type ClosedLoop struct {
 // Slots is the number of slots that this shard has at most.
 func (c ClosedLoop) Slots() int { return len(c.spans()) }
 
+// SlotsWithin is the number of slots that this shard starts in the first d of
+// the load; they are the ones with the lowest numbers.
+func (c ClosedLoop) SlotsWithin(d time.Duration) (n int) {
+	for _, spans := range c.spans() {
+		if spans[0].begin > d {
+			break
+		}
+		n++
+	}
+	return n
+}
+
 // spans are those of the shard's slots.
 func (c ClosedLoop) spans() [][]span {
 	var all [][]span
