@@ -1,7 +1,6 @@
 package scenarios
 
 import (
-	"fmt"
 	"testing"
 	"time"
 
@@ -16,23 +15,25 @@ import (
 // and its p99 is marked as one of too few samples.
 func TestQwen3(t *testing.T) {
 	target := fixtures.Server(t, simserver.Qwen3_32B)
-	output, each, atLeast := 128, 64, 100
-	if target.Simulated {
-		output, each, atLeast = 32, 8, 8
+	s := sized(t, target,
+		size{levels: []int{1, 4, 8}, requests: 32, least: 100, input: 1024, output: 128},
+		size{levels: []int{1, 4, 8}, requests: 4, least: 8, input: 256, output: 16})
+	tokenIDs := yes(t, "PERFTEST_TOKENIZE_PROMPT", false)
+	if tokenIDs {
+		target.API = perftest.Completions
 	}
-	for _, c := range []int{1, 4, 8} {
-		t.Run(fmt.Sprintf("c=%d", c), func(t *testing.T) {
-			res := perftest.Run(t, perftest.Scenario{
-				Target:   target,
-				Workload: fixtures.Builtin{Output: output},
-				Load:     perftest.Closed{Concurrency: c, Requests: max(each*c, atLeast)},
-				Warmup:   perftest.Warmup{Requests: c},
-			})
-			assert.SLOs(t, res,
-				assert.TTFT(assert.P99).Below(1*time.Second),
-				assert.TPOT(assert.Mean).Below(50*time.Millisecond),
-				assert.ErrorRate().AtMost(0),
-			)
-		})
-	}
+	perftest.Sweep(t, perftest.Scenario{
+		Target: target,
+		Workload: fixtures.Random{
+			Input: s.input, Output: s.output, Prefix: s.prefix, IgnoreEOS: ignoreEOS(t), TokenIDs: tokenIDs,
+		},
+		Warmup: s.warmup(),
+	}, perftest.Levels{Loads: s.loads()}, func(t *testing.T, res *perftest.Result) {
+		assert.SLOs(t, res,
+			assert.TTFT(assert.P99).Below(1*time.Second),
+			assert.TPOT(assert.Mean).Below(50*time.Millisecond),
+			assert.ErrorRate().AtMost(0),
+		)
+		asPlanned(t, res)
+	})
 }

@@ -1,0 +1,57 @@
+package scenarios
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/slogate/slogate/assert"
+	"github.com/slogate/slogate/fixtures"
+	"github.com/slogate/slogate/fixtures/simserver"
+	"github.com/slogate/slogate/perftest"
+)
+
+// TestQwen3PrefixCache sends prompts that share nothing, and then prompts of
+// the same length that share their first half. The second must be answered
+// sooner where the server keeps what it has computed of a prompt: where it says
+// that it took tokens from its cache, and where PERFTEST_PREFIX_CACHE says so.
+func TestQwen3PrefixCache(t *testing.T) {
+	target := fixtures.Server(t, simserver.Qwen3_32B)
+	s := sized(t, target,
+		size{levels: []int{4}, requests: 32, least: 100, input: 1024, output: 64, prefix: 512},
+		size{levels: []int{4}, requests: 5, input: 1024, output: 8, prefix: 512})
+	caching := yes(t, "PERFTEST_PREFIX_CACHE", false)
+	if s.prefix == 0 {
+		t.Skip("PERFTEST_PREFIX_TOKENS is 0: there is nothing to compare")
+	}
+	measured := func(prefix int) (results []*perftest.Result) {
+		t.Run(fmt.Sprintf("prefix=%d", prefix), func(t *testing.T) {
+			results = perftest.Sweep(t, perftest.Scenario{
+				Target:   target,
+				Workload: fixtures.Random{Input: s.input, Output: s.output, Prefix: prefix, IgnoreEOS: ignoreEOS(t)},
+				Warmup:   s.warmup(), // the prefix is in the cache after it
+			}, perftest.Levels{Loads: s.loads()}, func(t *testing.T, res *perftest.Result) {
+				assert.SLOs(t, res,
+					assert.TTFT(assert.P99).Below(2*time.Second),
+					assert.ErrorRate().AtMost(0),
+				)
+				asPlanned(t, res)
+			})
+		})
+		return results
+	}
+	alone, shared := measured(0), measured(s.prefix)
+	t.Run("TTFT", func(t *testing.T) {
+		for i := range min(len(alone), len(shared)) {
+			a, b := alone[i].Metrics, shared[i].Metrics
+			t.Logf("c=%d: TTFT p50 %.4gs, with a prefix %.4gs; tokens from the cache %.4g, with a prefix %.4g",
+				s.levels[i], a.TTFT.P(50), b.TTFT.P(50), a.CachedTokens.Mean, b.CachedTokens.Mean)
+			if !caching && !(b.CachedTokens.Mean > a.CachedTokens.Mean) {
+				t.Skip("the server does not say that it took tokens from a cache: set PERFTEST_PREFIX_CACHE=true if it has one")
+			}
+			require.Less(t, b.TTFT.P(50), a.TTFT.P(50), "TTFT p50 in seconds, c=%d: the shared prefix does not make it fall", s.levels[i])
+		}
+	})
+}
