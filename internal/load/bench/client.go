@@ -48,6 +48,13 @@ type result struct {
 	Coalesced float64 // share of events
 	Sent      spread  // TTFT less the one asked for
 	Own       spread  // TTFT less the one the server had
+
+	Gap         spread  // of slots
+	OpenLag     spread  // from the time a request was due to its first byte
+	Requests    int     // sent
+	Concurrency float64 // mean requests in flight
+	Failed      int
+	Failure     string // the first one's message
 }
 
 // tokens is how one stream came: the true time of each write and its stamp,
@@ -85,6 +92,12 @@ func clientProcess() error {
 }
 
 func (j job) run() (r result, err error) {
+	switch j.Kind {
+	case "slots":
+		return r, j.slots(&r)
+	case "open":
+		return r, j.open(&r)
+	}
 	var s streamer
 	base := residentKiB()
 	switch j.Client {
@@ -105,11 +118,11 @@ func (j job) run() (r result, err error) {
 	if j.Rounds > 0 {
 		return r, j.bursts(s, all, &r)
 	}
-	count, gap := 1<<30, time.Duration(0)
+	count, times, gap := 0, 1, time.Duration(0)
 	if j.Rate > 0 {
 		count, gap = int(j.For.Seconds()*float64(j.Rate)), time.Second/time.Duration(j.Rate)
 	} else {
-		count = j.fullRateCount()
+		count, times = j.fullRateCount()
 	}
 	kept := 0
 	if j.Rate > 0 {
@@ -118,17 +131,21 @@ func (j job) run() (r result, err error) {
 	runtime.GC()
 	peak := make(chan float64, 1)
 	time.AfterFunc(j.For*3/4, func() { peak <- residentKiB() })
+	events := 0
 	cpu, begun := processCPU(), time.Now()
-	if err := j.each(s, all, ask{Tokens: count, Gap: int64(gap), Delay: int64(j.Delay)}); err != nil {
-		return r, err
+	for range times {
+		if err := j.each(s, all, ask{Tokens: count, Gap: int64(gap), Delay: int64(j.Delay)}); err != nil {
+			return r, err
+		}
+		for i := range all {
+			events += all[i].events
+		}
 	}
 	used, took := processCPU()-cpu, time.Since(begun)
-	events := 0
 	var first, arrivals, gaps []int64
 	coalesced := 0
 	for i := range all {
 		t := &all[i]
-		events += t.events
 		coalesced += t.coalesced
 		for k := range min(len(t.wrotes), len(t.stamps)) {
 			off := t.stamps[k] - t.wrotes[k]
@@ -152,13 +169,16 @@ func (j job) run() (r result, err error) {
 }
 
 // fullRateCount is about what the run's time suffices for, as all streams
-// together get one to three million events a second.
-func (j job) fullRateCount() int {
+// together get one to three million events a second: so many in an answer, of
+// which each stream has some. (The client takes no answer of a million events.)
+func (j job) fullRateCount() (count, answers int) {
 	n := int(2e6 * j.For.Seconds() / float64(j.Streams))
 	if j.Client == "naive" {
 		n /= 10
 	}
-	return max(n, blockOf) / blockOf * blockOf
+	const most = 1 << 18
+	answers = (n + most - 1) / most
+	return max(n/answers, blockOf) / blockOf * blockOf, answers
 }
 
 // each sends a request in every stream at once, and waits for the answers.

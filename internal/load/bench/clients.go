@@ -41,6 +41,7 @@ func (r *raw) expect([]tokens, int) int { return 0 }
 
 func (r *raw) stream(i int, body []byte, t *tokens) error {
 	nc := r.conns[i]
+	t.events = 0
 	if _, err := fmt.Fprintf(nc, "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n%s", len(body), body); err != nil {
 		return err
 	}
@@ -81,6 +82,7 @@ func (n *naive) expect(all []tokens, count int) int {
 }
 
 func (n *naive) stream(_ int, body []byte, t *tokens) error {
+	t.events = 0
 	t.sent = n.origin + int64(time.Since(n.zero))
 	resp, err := n.client.Post(n.base, "application/json", bytes.NewReader(body))
 	if err != nil {
@@ -164,14 +166,15 @@ type ours struct {
 	told   *told // nil at full rate
 	slots  []*client.Slot
 	recs   []record.Record
-	origin int64
+	zero   time.Time
+	origin int64 // zero on the machine's clock
 }
 
 func newOurs(j job) (*ours, error) {
 	zero, origin := together()
-	o := &ours{origin: origin, recs: make([]record.Record, j.Streams)}
+	o := &ours{zero: zero, origin: origin, recs: make([]record.Record, j.Streams)}
 	dialect := wire.Dialect(wire.Chat)
-	if j.Rate > 0 || j.Rounds > 0 {
+	if j.Rate > 0 || j.Rounds > 0 || j.Kind != "" {
 		o.told = &told{wire.Chat, make([][]int64, j.Streams), make([]int64, j.Streams)}
 		dialect = o.told
 	}
@@ -204,14 +207,19 @@ func (o *ours) expect(all []tokens, count int) int {
 	return (8 + 16) * count
 }
 
-func (o *ours) stream(i int, body []byte, t *tokens) error {
-	rec := &o.recs[i]
-	rec.Reset()
+// do sends one request in slot i, and forgets what was told of the one before.
+func (o *ours) do(ctx context.Context, i int, body []byte, rec *record.Record, done func(*record.Record)) {
 	if o.told != nil {
 		o.told.all[i] = o.told.all[i][:0]
 	}
+	o.slots[i].Do(ctx, client.Call{Body: body}, rec, done)
+}
+
+func (o *ours) stream(i int, body []byte, t *tokens) error {
+	rec := &o.recs[i]
+	rec.Reset()
 	final := make(chan bool, 1)
-	o.slots[i].Do(context.Background(), client.Call{Body: body}, rec, func(*record.Record) { final <- true })
+	o.do(context.Background(), i, body, rec, func(*record.Record) { final <- true })
 	<-final
 	if !rec.OK() {
 		return errors.New(rec.Message)
