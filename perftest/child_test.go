@@ -213,6 +213,15 @@ func TestChildStarvedIsInvalid(t *testing.T) {
 	require.Contains(t, c.output, "INVALID")
 	require.Contains(t, c.output, "the client was the bottleneck")
 	require.Equal(t, perftest.Invalid, c.result(t).Verdicts[0].Outcome)
+
+	for range 3 {
+		c = runChild(t, []string{"PERFTEST_URL=" + s.URL()}, "test", gate, "-run", "^TestUnstarved$")
+		if c.code == 0 {
+			require.Equal(t, perftest.Pass, c.result(t).Verdicts[0].Outcome)
+			return
+		}
+	}
+	t.Skipf("this machine is too busy for a run that is not starved:\n%s", c.output)
 }
 
 // A key that comes from the environment reaches the server, and no file and no
