@@ -65,29 +65,51 @@ var errNoList = errors.New("no list of models, or a wrong path in Target.URL (PE
 // preflight asks the server for one token, so that what would fail every
 // request fails here, once, with what to do about it.
 func (r *run) preflight(ctx context.Context, cfg client.Config) error {
-	body, _, err := r.encode(r.smallest(), r.withoutLengths())
+	rec, err := r.ask(ctx, cfg, r.smallest())
 	if err != nil {
 		return err
+	}
+	counted := rec.InputTokens != record.Absent || rec.OutputTokens != record.Absent
+	if !counted && r.api.Framing() != WholeJSON && !r.scenario.Target.UsageOptional && !r.countsTokens() {
+		return r.refused("the stream carried no usage, without which tokens cannot be counted: "+
+			"use a server that honours stream_options.include_usage, set Scenario.Tokenizer to the model's, or set Target.UsageOptional to go without token rates and TPOT", rec)
+	}
+	return nil
+}
+
+// probe is what a workload may ask the server, see [RunInfo].
+func (r *run) probe(ctx context.Context, cfg client.Config, req Request) (int, error) {
+	req.MaxTokens = 1
+	rec, err := r.ask(ctx, cfg, req)
+	if err != nil {
+		return 0, err
+	}
+	if rec.InputTokens == record.Absent {
+		return 0, r.refused("the server did not say how many input tokens it counted, which the workload needs to know", rec)
+	}
+	return int(rec.InputTokens), nil
+}
+
+// ask sends one request ahead of the load. An answer without text is one, too.
+func (r *run) ask(ctx context.Context, cfg client.Config, req Request) (*record.Record, error) {
+	body, _, err := r.encode(req, r.withoutLengths())
+	if err != nil {
+		return nil, err
 	}
 	cfg.Timeouts.Total = min(cfg.Timeouts.Total, preflightTimeout)
 	cfg.ShortIsFailure = false
 	c, err := client.New(cfg)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	var rec record.Record
 	rec.Reset()
 	c.NewSlot().Do(ctx, client.Call{Body: body}, &rec, func(*record.Record) {})
 	c.Close() // hands the record over, if it still waits for the end of the body
-	if rec.OK() || rec.Class == record.ClassEmpty {
-		counted := rec.InputTokens != record.Absent || rec.OutputTokens != record.Absent
-		if !counted && r.api.Framing() != WholeJSON && !r.scenario.Target.UsageOptional && !r.countsTokens() {
-			return r.refused("the stream carried no usage, without which tokens cannot be counted: "+
-				"use a server that honours stream_options.include_usage, set Scenario.Tokenizer to the model's, or set Target.UsageOptional to go without token rates and TPOT", &rec)
-		}
-		return nil
+	if !rec.OK() && rec.Class != record.ClassEmpty {
+		return nil, r.refused(r.remedy(ctx, &rec), &rec)
 	}
-	return r.refused(r.remedy(ctx, &rec), &rec)
+	return &rec, nil
 }
 
 // smallest is the request of the preflight.

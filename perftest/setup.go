@@ -96,6 +96,7 @@ func (r *run) setUp(ctx context.Context) error {
 		r.nonce = 1 + rand.Uint64N(1<<53-1) // a number that JSON readers keep
 	}
 	info := RunInfo{Model: r.model, API: r.api.Name(), Seed: s.Seed, Nonce: r.nonce, Skip: r.from.skip, Requests: r.asks()}
+	info.Probe = func(ctx context.Context, req Request) (int, error) { return r.probe(ctx, cfg, req) }
 	if r.source, err = s.Workload.Open(ctx, info); err != nil {
 		return fmt.Errorf("workload: %w", err)
 	}

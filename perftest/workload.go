@@ -23,6 +23,12 @@ type RunInfo struct {
 	Nonce    uint64 // the run's own number, for prompts that no earlier run has sent; 0 leaves it to the workload
 	Skip     int    // requests that earlier levels of the same sweep have taken: data goes on after them
 	Requests int    // requests the run will ask for, warm-up included; 0 when it is bound by time only
+	// Probe sends a request to the server at once, ahead of the load and part
+	// of no figure, and gives the number of input tokens that the server counts
+	// in it. No more than one token of an answer is asked for. Its error says
+	// what to do. Nil where there is no server to ask, as in a workload's own
+	// tests; it must not be called once Open has returned.
+	Probe func(ctx context.Context, req Request) (inputTokens int, err error)
 }
 
 // Source yields the requests of one run, one after the other. It is called
