@@ -34,7 +34,7 @@
 //	                          xLLM and their like may refuse; answers may then be shorter
 //	PERFTEST_TOKENIZER        the model's tokenizer: its folder, its tokenizer.json, or the name
 //	                          of a built-in one; by default Qwen3's, for its models
-//	PERFTEST_PREFIX_CACHE     true: TestQwen3PrefixCache insists that a shared prefix lowers TTFT
+//	PERFTEST_PREFIX_CACHE     true: TestQwen3PrefixCache insists that a shared prefix lowers TTFT,
 //	                          although the server does not say what it took from its cache
 //	PERFTEST_IMAGES           pictures in a request of TestQwen3VL: 1
 //	PERFTEST_IMAGE_SIZE       their width and height in pixels: 512x512

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -50,11 +51,15 @@ func (s size) loads() []perftest.Load {
 
 // warmup is one request for each slot of the widest level.
 func (s size) warmup() perftest.Warmup {
-	widest := 0
+	return perftest.Warmup{Requests: slices.Max(s.levels)}
+}
+
+// most is the number of requests of the widest level, warm-up included.
+func (s size) most() (n int) {
 	for _, c := range s.levels {
-		widest = max(widest, c)
+		n = max(n, max(s.requests*c, s.least)+s.warmup().Requests)
 	}
-	return perftest.Warmup{Requests: widest}
+	return n
 }
 
 // number is a variable's whole number, which has to be at least least.
