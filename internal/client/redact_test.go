@@ -13,19 +13,26 @@ import (
 func TestRedact(t *testing.T) {
 	r := newRedactor([]string{"sk-a/b+c=12345", " padded ", ""})
 	for in, want := range map[string]string{
-		"key sk-a/b+c=12345 is bad":          "key [redacted] is bad",
-		"sk-a/b+c=12345sk-a/b+c=12345":       "[redacted][redacted]",
-		"?key=sk-a%2Fb%2Bc%3D12345&x":        "?key=[redacted]&x",
-		"Basic c2stYS9iK2M9MTIzNDU=":         "Basic [redacted]",
-		"raw c2stYS9iK2M9MTIzNDU.":           "raw [redacted].",
-		"is padded here":                     "is[redacted]here",
-		"'padded'":                           "'[redacted]'",
-		"cut sk-a/b+c":                       "cut [redacted]",
-		"cut sk-a/b…":                        "cut [redacted]…",
-		"no secret":                          "no secret",
-		"a\nb\x1b[31m\u202e \xff é":          "a\\nb\\x1b[31m\\u202e \ufffd é",
-		"tail of three letters is kept: sk-": "tail of three letters is kept: sk-",
-		"":                                   "",
+		"key sk-a/b+c=12345 is bad":               "key [redacted] is bad",
+		"sk-a/b+c=12345sk-a/b+c=12345":            "[redacted][redacted]",
+		"?key=sk-a%2Fb%2Bc%3D12345&x":             "?key=[redacted]&x",
+		"Basic c2stYS9iK2M9MTIzNDU=":              "Basic [redacted]",
+		"raw c2stYS9iK2M9MTIzNDU.":                "raw [redacted].",
+		"is padded here":                          "is[redacted]here",
+		"'padded'":                                "'[redacted]'",
+		"cut sk-a/b+c":                            "cut [redacted]",
+		"cut sk-a/b…":                             "cut [redacted]…",
+		"no secret":                               "no secret",
+		"KEY SK-A/B+C=12345!":                     "KEY [redacted]!",
+		"?key=sk-a%2fb%2bc%3d12345&x":             "?key=[redacted]&x",
+		`{"key":"sk-a\/b+c=12345"}`:               `{"key":"[redacted]"}`,
+		`{"key":"s\u006b-a\u002fb+c\u003D12345"}`: `{"key":"[redacted]"}`,
+		`{\"key\":\"sk-a\\\/b+c=12345\"}`:         `{\"key\":\"[redacted]\"}`,
+		`cut s\u006b-a\/b`:                        "cut [redacted]",
+		`"A\n\u00e9\u00" \`:                       `"A\n\u00e9\u00" \`,
+		"a\nb\x1b[31m\u202e \xff é":               "a\\nb\\x1b[31m\\u202e \ufffd é",
+		"tail of three letters is kept: sk-":      "tail of three letters is kept: sk-",
+		"":                                        "",
 	} {
 		require.Equal(t, want, r.clean(in, maxMessage), in)
 	}
@@ -55,4 +62,26 @@ func FuzzRedact(f *testing.F) {
 			require.NotContains(t, strings.ReplaceAll(r.secretsOut("{"+form+"}"), redacted, "\x00"), form)
 		}
 	})
+}
+
+// What a server repeats is without secrets however it spells them.
+func TestExcerptsAreRedacted(t *testing.T) {
+	const key = "Sk-Live/1234567"
+	for name, answer := range map[string]string{
+		"coding":       strings.Replace(streamOf(tok("a")), "\r\n", "\r\nContent-Encoding: x-"+key+"\r\n", 1),
+		"no stream":    plainAnswer("200 OK", "", `{"key":"S\u006b-Live\/1234567"}`),
+		"event":        streamOf(`data: {"key":"S\u006b-Live\/1234567"` + "\n\n"),
+		"status":       plainAnswer("401 Unauthorized", "", `{"error":{"message":"bad key S\u006b-Live\/1234567"}}`),
+		"finish":       streamOf(strings.Replace(stop, "stop", "S\\u006b-live\\/1234567", 1)),
+		"beside":       streamOf(`S\u006b-Live\/1234567` + "\n\n"),
+		"content type": plainAnswer("200 OK", "Content-Type: sk-live%2f1234567\r\n", "<p>no</p>"),
+	} {
+		t.Run(name, func(t *testing.T) {
+			srv := serve(t, false, func(p *peer) { p.request(); p.send(answer); p.request() })
+			rec := do(t.Context(), start(t, Config{URL: srv.url, Secrets: []string{key}}).NewSlot(), Call{}, 0)
+			require.NotEmpty(t, rec.Message)
+			require.NotContains(t, strings.ToLower(rec.Message+rec.FinishReason), "1234567")
+			require.Contains(t, rec.Message+rec.FinishReason, redacted)
+		})
+	}
 }
