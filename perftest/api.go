@@ -83,15 +83,19 @@ type Event struct {
 	Usage     Usage
 	Tokens    int    // output tokens the event carries, 0 when it does not say
 	Outputs   uint64 // the choices that carry output: bit i for choice i, the last bit for all from 63 on
+	Finished  uint64 // the choices that have a finish reason, in the same way; 0 with a Finish stands for all
+	Choice    int    // number of the only choice in the event, from 1; 0 when there is none, or several
+	NotText   bool   // none of the output is text: arguments of tool calls, audio
+	Called    bool   // the name of a tool call, which is no output by itself
 	End       bool   // the end mark of the stream
 	Failed    bool   // the event is an error
 	Error     string // its message
 }
 
-// Usage is a server's count of tokens, -1 for what it does not say. Cached is
-// part of Input; Reasoning and Audio are parts of Output.
+// Usage is a server's count of tokens, -1 for what it does not say. Cached and
+// InputAudio are parts of Input; Reasoning and Audio are parts of Output.
 type Usage struct {
-	Input, Output, Cached, Reasoning, Audio int64
+	Input, Output, Cached, Reasoning, Audio, InputAudio int64
 }
 
 // StandardAPI is an [API] that slogate speaks.
@@ -137,7 +141,7 @@ func (a StandardAPI) Decode(name, data []byte, e *Event) error {
 	var w wire.Event
 	err := a.dialect().Decode(name, data, &w)
 	*e = Event{Choices: w.Choices, Answer: w.Answer, Reasoning: w.Reasoning, Finish: w.Finish, HasUsage: w.HasUsage, Usage: Usage(w.Usage),
-		Tokens: w.Tokens, Outputs: w.Outputs, End: w.End, Failed: w.Failed, Error: w.Error}
+		Tokens: w.Tokens, Outputs: w.Outputs, Finished: w.Finished, Choice: w.Choice, NotText: w.NotText, Called: w.Called, End: w.End, Failed: w.Failed, Error: w.Error}
 	return err
 }
 
@@ -186,7 +190,7 @@ func (o own) Decode(name, data []byte, w *wire.Event) error {
 	var e Event
 	err := o.api.Decode(name, data, &e)
 	*w = wire.Event{Choices: e.Choices, Answer: e.Answer, Reasoning: e.Reasoning, Finish: e.Finish, HasUsage: e.HasUsage, Usage: wire.Usage(e.Usage),
-		Tokens: e.Tokens, Outputs: e.Outputs, End: e.End, Failed: e.Failed, Error: e.Error}
+		Tokens: e.Tokens, Outputs: e.Outputs, Finished: e.Finished, Choice: e.Choice, NotText: e.NotText, Called: e.Called, End: e.End, Failed: e.Failed, Error: e.Error}
 	return err
 }
 

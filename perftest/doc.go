@@ -69,8 +69,10 @@
 //	status        an answer with status 4xx or 5xx, or a redirect (none is followed)
 //	timeout       one of the scenario's Timeouts; the phase says which
 //	reset         the connection broke before the answer began
-//	truncated     the stream ended without end mark or finish reason, or broke
-//	stream-error  an error object or error event inside a 200 answer
+//	truncated     the answer ended without end mark or finish reason (of each choice
+//	              that had begun), or broke
+//	stream-error  an error object or error event inside a 200 answer, or a finish
+//	              reason that is one: error, abort, aborted
 //	malformed     bytes that are no event, or an event that is no JSON
 //	empty         a clean end without any output
 //	short         fewer tokens than asked although the end token is ignored
@@ -99,15 +101,17 @@
 //	resent              sent again on a fresh connection, because the server had closed
 //	                    the reused one before it read anything
 //	status, finish_reason, asked_tokens, planned_input_tokens
-//	input_tokens, output_tokens, cached_tokens, reasoning_tokens, and the
-//	                    sources of the first two: usage, tokenizer or none
+//	input_tokens, output_tokens, cached_tokens, reasoning_tokens, audio_tokens (of
+//	                    the output), input_audio_tokens, and the sources of the
+//	                    first two: usage, tokenizer or none
 //	data_events, token_events, coalesced  events; those with output; those that shared
 //	                    a socket read with the one before
 //	max_gap_s, bytes    largest gap between token events; bytes of the body
 //	class, failure_phase, message  null on success
 //	event_gaps_s        arrival of the first event after sent_s, then each after the last
 //	event_kinds         two hexadecimal digits an event: 01 choices, 02 answer, 04
-//	                    reasoning, 08 finish reason, 10 usage, 20 end mark, 40 coalesced
+//	                    reasoning, 08 finish reason, 10 usage, 20 end mark, 40 coalesced,
+//	                    80 with 02: the output is no text (a tool call's arguments, audio)
 //	event_tokens        output tokens of each event, where the server says so
 //
 // The slowest measured requests, and the p99 that the verdicts saw:

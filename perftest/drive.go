@@ -228,7 +228,7 @@ func (d *driver) exchange(ctx context.Context, slot *client.Slot, t *load.Turn, 
 	rec.Prompt, rec.PromptIDs = p.encoded.prompt, p.encoded.promptIDs
 	d.inFlight.Add(1)
 	slot.Do(ctx, client.Call{
-		Body: p.body, IgnoreEOS: p.encoded.ignoreEOS, N: p.encoded.choices, FirstToken: d.firstToken(t), KeepAnswer: p.then != nil,
+		Body: p.body, IgnoreEOS: p.encoded.ignoreEOS, N: p.encoded.choices, Prompts: p.encoded.prompts, FirstToken: d.firstToken(t), KeepAnswer: p.then != nil,
 	}, rec, d.put)
 	d.inFlight.Add(-1)
 }

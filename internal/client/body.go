@@ -6,7 +6,6 @@ import (
 	"compress/gzip"
 	"compress/zlib"
 	"errors"
-	"fmt"
 	"io"
 	"net/http"
 	"strings"
@@ -18,22 +17,35 @@ const maxWhole = 64 << 10
 // errNoEvents says that a body does not begin as an event stream can.
 var errNoEvents = errors.New("no event stream")
 
+// errCoding is of a Content-Encoding, which the caller has at hand.
+var errCoding = errors.New("was not asked for and cannot be decoded")
+
+// sniff says what a body is looked at for, at its start.
+type sniff uint8
+
+const (
+	sniffNothing sniff = iota
+	sniffEvents        // an event stream: neither JSON nor markup
+	sniffLines         // JSON lines: no markup, nor an object over several lines
+	sniffObject        // the rest of a line that has begun with "{"
+)
+
 // body is an answer's body on its way to the event reader.
 type body struct {
-	wantEvents bool // stop with errNoEvents at JSON or markup
+	want sniff // stop with errNoEvents at what it cannot be
 
 	net      io.Reader // as net/http gives it
 	n        int64     // bytes read from it
 	err      error     // what its last read said
 	decoded  io.Reader // net, or a decompressor over it
-	sniffing bool
-	head     []byte // the first bytes of a body that is no event stream
+	sniffing sniff
+	head     []byte // the first bytes of a body that is not what was wanted
 }
 
 // reset starts on resp's body. It reads nothing.
 func (b *body) reset(resp *http.Response) error {
 	b.net, b.n, b.err = resp.Body, 0, nil
-	b.sniffing, b.head = b.wantEvents, b.head[:0]
+	b.sniffing, b.head = b.want, b.head[:0]
 	b.decoded = (*raw)(b)
 	coding := strings.ToLower(strings.TrimSpace(resp.Header.Get("Content-Encoding")))
 	switch coding {
@@ -43,7 +55,7 @@ func (b *body) reset(resp *http.Response) error {
 	case "deflate":
 		b.decoded = &lazy{from: b.decoded, open: inflate}
 	default:
-		return fmt.Errorf("Content-Encoding %q was not asked for and cannot be decoded", coding)
+		return errCoding
 	}
 	return nil
 }
@@ -58,31 +70,50 @@ func (b *raw) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Read gives the decoded body. If that cannot be an event stream, it keeps
-// what came and fails with errNoEvents.
+// Read gives the decoded body. If that cannot be what is wanted, it keeps what
+// came and fails with errNoEvents.
 func (b *body) Read(p []byte) (int, error) {
 	n, err := b.decoded.Read(p)
-	if !b.sniffing {
+	if b.sniffing == sniffNothing {
 		return n, err
 	}
+	b.head = append(b.head, p[:n]...)
 	for _, c := range p[:n] {
-		switch c {
-		case ' ', '\t', '\r', '\n':
-			continue
-		case '{', '[', '<', '"':
-			b.head = append(b.head, p[:n]...)
+		if b.sniffing == sniffNothing {
+			break
+		}
+		if b.refuses(c) {
 			return 0, errNoEvents
 		}
-		b.sniffing = false
-		break
+	}
+	if b.sniffing == sniffNothing {
+		b.head = b.head[:0]
 	}
 	return n, err
+}
+
+// refuses reports whether the body cannot be what is wanted because c comes
+// next, and goes on with what to look for after c.
+func (b *body) refuses(c byte) bool {
+	switch {
+	case c == '\n' && b.sniffing == sniffObject:
+		return true // a printer of JSON breaks the line there
+	case c == ' ', c == '\t', c == '\r', c == '\n':
+		return false
+	case c == '<', b.sniffing == sniffEvents && (c == '{' || c == '[' || c == '"'):
+		return true
+	case c == '{' && b.sniffing == sniffLines:
+		b.sniffing = sniffObject
+	default:
+		b.sniffing = sniffNothing
+	}
+	return false
 }
 
 // rest reads what the body holds from where it failed with errNoEvents, or
 // from its start, up to a bound.
 func (b *body) rest() []byte {
-	b.sniffing = false
+	b.sniffing = sniffNothing
 	left := max(0, maxWhole-len(b.head))
 	tail, _ := io.ReadAll(io.LimitReader(b.decoded, int64(left))) // what came before an error is enough
 	b.head = append(b.head, tail...)

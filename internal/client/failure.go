@@ -192,7 +192,17 @@ func (s *Slot) unfinished(resp *http.Response) {
 		s.fail(record.ClassMalformed, at, fmt.Sprintf("no event stream (Content-Type %q): %s", resp.Header.Get("Content-Type"), s.quote(excerpt)))
 		return
 	}
-	s.fail(record.ClassTruncated, at, fmt.Sprintf("the answer ended after %d events, without finish reason and end mark%s", s.rec.DataEvents, s.beside()))
+	reason := "finish reason"
+	if s.stream.finished {
+		reason += " of each choice"
+	}
+	s.fail(record.ClassTruncated, at, fmt.Sprintf("the answer ended after %d events, without %s and end mark%s", s.rec.DataEvents, reason, s.beside()))
+}
+
+// mayBeCut reports whether data can be the start of an event. In an event
+// stream a field said that it is; a line has to look like it.
+func (st *stream) mayBeCut(data []byte) bool {
+	return st.body.want != sniffLines || len(data) > 0 && strings.IndexByte(`{["`, data[0]) >= 0
 }
 
 // aside finds an error that the server put beside its events: an error object,

@@ -203,7 +203,19 @@ func oddStreams() []odd {
 		{name: "tool calls only", answer: streamOf(role,
 			`data: {"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"id":"x","type":"function","function":{"name":"f","arguments":""}}]}}]}`+"\n\n",
 			`data: {"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"function":{"arguments":"{}"}}]}}]}`+"\n\n",
-			strings.Replace(stop, "stop", "tool_calls", 1), use(3, 2), done), want: ok("caafue", "tool_calls", 2, 3, 2)},
+			strings.Replace(stop, "stop", "tool_calls", 1), use(3, 2), done), want: ok("ccafue", "tool_calls", 1, 3, 2)},
+		{name: "a tool's name only", answer: streamOf(role,
+			`data: {"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"function":{"name":"now","arguments":""}}]}}]}`+"\n\n",
+			strings.Replace(stop, "stop", "tool_calls", 1), use(3, 2), done), want: ok("ccfue", "tool_calls", 0, 3, 2)},
+		{name: "zero usage beside output", answer: streamOf(tok("a"), stop, use(0, 0), done), want: ok("afue", "stop", 1, none, none)},
+		{name: "zero output beside output", answer: streamOf(tok("a"), stop, use(3, 0), done), want: ok("afue", "stop", 1, 3, none)},
+		{name: "the engine gives up", answer: streamOf(tok("a"), strings.Replace(stop, "stop", "abort", 1), use(3, 1), done), want: failed("stream-error", later, ok("af", "abort", 1, none, none)), says: "finish reason abort"},
+		{name: "the engine gives up with an error", answer: streamOf(tok("a"), strings.Replace(stop, "stop", "error", 1), done), want: failed("stream-error", later, ok("af", "error", 1, none, none)), says: "finish reason error"},
+		{name: "the engine gives up at once", answer: streamOf(strings.Replace(stop, "stop", "aborted", 1), done), want: failed("stream-error", early, ok("f", "aborted", 0, none, none)), says: "finish reason aborted"},
+		{name: "two choices, one unfinished", answer: streamOf(tok("a"), second(tok("b")), stop, use(3, 2)), call: Call{N: 2}, want: failed("truncated", later, ok("aafu", "stop", 2, 3, 2)), says: "after 4 events, without finish reason of each choice and end mark"},
+		{name: "two choices, both finished", answer: streamOf(tok("a"), second(tok("b")), stop, second(stop), use(3, 2)), call: Call{N: 2}, want: ok("aaffu", "stop", 2, 3, 2)},
+		{name: "two choices, one unfinished, end mark", answer: streamOf(tok("a"), second(tok("b")), stop, use(3, 2), done), call: Call{N: 2}, want: ok("aafue", "stop", 2, 3, 2)},
+		{name: "two choices, one without output", answer: streamOf(tok("a"), stop, use(3, 2)), call: Call{N: 2}, want: ok("afu", "stop", 1, 3, 2)},
 		{name: "two choices, one sum", answer: streamOf(tok("a"), strings.Replace(tok("b"), `"index":0`, `"index":1`, 1), stop, stop, use(3, 2), done), call: Call{N: 2}, want: ok("aaffue", "stop", 2, 3, 2)},
 		{name: "two choices, usage of each", answer: streamOf(tok("a"), strings.Replace(tok("b c"), `"index":0`, `"index":1`, 1), stop, stop, use(3, 1), use(3, 2), done), call: Call{N: 2}, want: ok("aaffuue", "stop", 2, 3, 3)},
 		{name: "event of 1 MiB", answer: streamOf(role, tok(strings.Repeat("a", 1<<20)), tok("b"), stop, use(3, 2), done), want: whole},
@@ -254,6 +266,9 @@ func oddStreams() []odd {
 		{name: "cut in the headers", answer: "HTTP/1.1 200 OK\r\nContent-Ty", after: breaks, want: failed("reset", "headers", seen{In: none, Out: none, Cached: none, Think: none}), says: "closed before an answer", fresh: true},
 	}
 }
+
+// second is an event of choice 0 as one of choice 1.
+func second(event string) string { return strings.Replace(event, `"index":0`, `"index":1`, 1) }
 
 func shorter(s string, by int) string { return s[:len(s)-by] }
 

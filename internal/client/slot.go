@@ -23,8 +23,11 @@ type Call struct {
 	// IgnoreEOS says that the request asks for exactly as many tokens as the
 	// record's AskedTokens, for each choice.
 	IgnoreEOS bool
-	// N is the number of choices asked for; 0 means one.
+	// N is the number of choices asked for, over all prompts; 0 means one.
 	N int
+	// Prompts is the number of prompts in the request; 0 means one. Choices
+	// come in their order: the first N/Prompts are those of the first.
+	Prompts int
 	// KeepAnswer keeps the text of the answer for [Slot.Answer].
 	KeepAnswer bool
 	// FirstToken, when set, is called in Do when the first token has come.
@@ -68,12 +71,13 @@ func (c *Client) NewSlot() *Slot {
 	switch c.cfg.Dialect.Framing() {
 	case wire.NDJSON:
 		s.stream.events = new(sse.Lines)
+		s.stream.body.want = sniffLines
 	case wire.JSON:
 		s.stream.events = new(sse.Body)
 		s.stream.whole = true
 	default:
 		s.stream.events = new(sse.Reader)
-		s.stream.body.wantEvents = true
+		s.stream.body.want = sniffEvents
 	}
 	s.stream.stamp = s.arrival
 	s.stream.textOf, _ = wire.AsTexter(c.cfg.Dialect)

@@ -22,9 +22,11 @@ type stream struct {
 	event     wire.Event
 	reads     int64  // socket reads when the event before was complete
 	finished  bool   // an event had a finish reason
-	silent    uint64 // choices of several that have no output yet, bits as in wire.Event.Outputs
+	open      uint64 // choices of several that have output and no finish reason yet, bits as in wire.Event.Outputs
+	silent    uint64 // choices of several that have no output yet
 	usage     tally
 	lastUsage int64 // output tokens that the usage before told
+	called    bool  // an event had the name of a tool call
 	allUsage  bool  // each token event so far carried usage
 
 	textOf wire.Texter // reads the texts of the dialect's answers; nil when it has none
@@ -35,14 +37,15 @@ type stream struct {
 // read takes the events of an answer up to its end.
 func (s *Slot) read(ctx context.Context, resp *http.Response, call Call) {
 	st := &s.stream
-	st.reads, st.finished, st.silent = 0, false, 0
+	st.reads, st.finished, st.open, st.silent = 0, false, 0, 0
 	if call.N > 1 && !st.whole {
 		s.expect(call.N)
 	}
-	st.usage = newTally(call.N)
-	st.lastUsage, st.allUsage = 0, call.N <= 1
+	st.usage.reset(call.N, call.Prompts)
+	st.lastUsage, st.allUsage, st.called = 0, call.N <= 1, false
 	if err := st.body.reset(resp); err != nil {
-		s.fail(record.ClassMalformed, s.arrival(), err.Error())
+		coding := s.c.redact.clean(resp.Header.Get("Content-Encoding"), maxHeader)
+		s.fail(record.ClassMalformed, s.arrival(), fmt.Sprintf("Content-Encoding %q %v", coding, err))
 		return
 	}
 	st.events.Reset(&st.body, st.stamp)
@@ -92,13 +95,20 @@ func (s *Slot) take(e *sse.Event, call Call) (last bool) {
 	if first := ev.Outputs & st.silent; first != 0 {
 		s.firsts(e.At, first)
 	}
+	if call.N > 1 {
+		st.open |= ev.Outputs
+	}
 	if ev.Finish != "" {
 		st.finished = true
+		if st.open &^= ev.Finished; ev.Finished == 0 {
+			st.open = 0
+		}
 		rec.FinishReason = s.c.redact.clean(ev.Finish, maxFinish)
 	}
-	if st.texter != nil && kind&record.KindOutput != 0 {
+	if st.texter != nil && (kind&record.KindOutput != 0 || ev.Called) {
 		st.texter.AppendText(&st.text, e.Name, e.Data)
 	}
+	st.called = st.called || ev.Called
 	tokens := st.tokens(ev, kind)
 	if ev.HasUsage {
 		st.usage.add(ev)
@@ -106,12 +116,14 @@ func (s *Slot) take(e *sse.Event, call Call) (last bool) {
 	}
 	rec.Events = append(rec.Events, record.Event{At: e.At, Tokens: tokens, Kind: kind})
 	switch {
-	case err != nil && e.Unterminated:
+	case err != nil && e.Unterminated && st.mayBeCut(e.Data):
 		s.fail(record.ClassTruncated, e.At, "the answer ended inside an event: "+s.quote(e.Data))
 	case err != nil:
 		s.fail(record.ClassMalformed, e.At, err.Error()+": "+s.quote(e.Data))
 	case ev.Failed:
 		s.fail(record.ClassStreamError, e.At, ev.Error)
+	case wire.Aborts(ev.Finish):
+		s.fail(record.ClassStreamError, e.At, "finish reason "+ev.Finish)
 	case ev.End:
 		s.succeed(e.At, call)
 	case len(rec.Events) >= maxEvents:
@@ -145,6 +157,9 @@ func kindOf(ev *wire.Event) (k record.Kind) {
 	}
 	if ev.End {
 		k |= record.KindEnd
+	}
+	if ev.NotText && ev.Answer {
+		k |= record.KindNotText
 	}
 	return k
 }
@@ -195,15 +210,16 @@ func (s *Slot) firsts(at int64, choices uint64) {
 }
 
 // tokens is how many output tokens the event carries: what the event says
-// itself, else the growth of usage where each token event so far had usage.
+// itself, else the growth of usage where each token event so far had usage that
+// counts. An event of choices without output may carry some as well: the bytes
+// of half a character, the end token.
 func (st *stream) tokens(ev *wire.Event, kind record.Kind) int32 {
-	n := int64(ev.Tokens)
-	carries := kind&record.KindOutput != 0
-	if carries && !ev.HasUsage {
+	n := max(int64(ev.Tokens), 0)
+	if kind&record.KindOutput != 0 && (!ev.HasUsage || ev.Usage.Output <= 0) {
 		st.allUsage = false
 	}
 	if ev.HasUsage && ev.Usage.Output >= 0 {
-		if n == 0 && carries && st.allUsage {
+		if n == 0 && ev.Choices && st.allUsage {
 			n = max(0, ev.Usage.Output-st.lastUsage)
 		}
 		st.lastUsage = ev.Usage.Output
@@ -221,7 +237,7 @@ func (s *Slot) succeed(at int64, call Call) {
 	switch {
 	case failed:
 		s.fail(record.ClassStreamError, at, message)
-	case rec.TokenEvents == 0:
+	case rec.TokenEvents == 0 && !st.called:
 		s.fail(record.ClassEmpty, at, "the answer ended without any output"+because(rec)+s.beside())
 	case s.c.cfg.ShortIsFailure && call.IgnoreEOS && rec.OutputTokens >= 0 && rec.OutputTokens < asked:
 		s.fail(record.ClassShort, at, short(rec.OutputTokens, asked)+because(rec))
@@ -236,9 +252,15 @@ func (s *Slot) ended(ctx context.Context, resp *http.Response, call Call, err er
 		s.noStream(ctx, resp)
 	case err != io.EOF:
 		s.broken(ctx, err)
-	case st.finished || st.whole && s.rec.DataEvents > 0:
+	case st.finished && st.open == 0, st.whole && s.rec.DataEvents > 0 && !s.unended():
 		s.succeed(s.exchange.end(), call)
 	default:
 		s.unfinished(resp)
 	}
+}
+
+// unended reports whether a whole answer has output of which it does not say
+// that it is all. Only what a stream could say as well has to.
+func (s *Slot) unended() bool {
+	return s.rec.TokenEvents > 0 && wire.IsWhole(s.c.cfg.Dialect) && (!s.stream.finished || s.stream.open != 0)
 }

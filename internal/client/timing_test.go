@@ -93,7 +93,7 @@ func TestWorkedExample(t *testing.T) {
 				UsageAt: rec.Sent + 1015*ms, Done: rec.Sent + 1015*ms, BodyEnd: rec.Sent + 1020*ms,
 				DNS: record.Absent, Dial: []int64{0, record.Absent}[i], TLS: record.Absent, Reused: i == 1,
 				Status: 200, FinishReason: "stop",
-				InputTokens: 100, OutputTokens: 41, CachedTokens: record.Absent, ReasoningTokens: record.Absent,
+				InputTokens: 100, OutputTokens: 41, CachedTokens: record.Absent, ReasoningTokens: record.Absent, AudioTokens: record.Absent, InputAudio: record.Absent,
 				InputSource: record.SourceUsage, OutputSource: record.SourceUsage,
 				DataEvents: 45, TokenEvents: 41, Coalesced: 1, MaxGap: 20 * ms,
 				Bytes:  int64(len(role) + 10*len(think("h")) + 31*len(tok("a")) + len(stop) + len(use(100, 41)) + len(done)),

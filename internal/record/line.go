@@ -15,9 +15,9 @@ package record
 // The data events follow as compact members: event_gaps_s holds the first
 // arrival after sent_s, then each arrival after the one before; event_kinds has
 // two hexadecimal digits an event, the bits of its [Kind] (01 choices, 02
-// answer, 04 reasoning, 08 finish reason, 10 usage, 20 end mark, 40 coalesced);
-// event_tokens has the tokens of each event, and is left out when the server
-// gave none.
+// answer, 04 reasoning, 08 finish reason, 10 usage, 20 end mark, 40 coalesced,
+// 80 output that is not text); event_tokens has the tokens of each event, and
+// is left out when the server gave none.
 const (
 	keyGaps   = "event_gaps_s"
 	keyKinds  = "event_kinds"
@@ -83,6 +83,8 @@ var columns = [...]column{
 	{"output_tokens", func(r *Record) any { return (*tally)(&r.OutputTokens) }},
 	{"cached_tokens", func(r *Record) any { return (*tally)(&r.CachedTokens) }},
 	{"reasoning_tokens", func(r *Record) any { return (*tally)(&r.ReasoningTokens) }},
+	{"audio_tokens", func(r *Record) any { return (*tally)(&r.AudioTokens) }},
+	{"input_audio_tokens", func(r *Record) any { return (*tally)(&r.InputAudio) }},
 	{"input_source", func(r *Record) any { return (*text)(&r.InputSource) }},
 	{"output_source", func(r *Record) any { return (*text)(&r.OutputSource) }},
 

@@ -21,7 +21,7 @@ func full() *Record {
 		LastToken: 1_300_000_000, UsageAt: 1_310_000_000, Done: 1_320_000_000, BodyEnd: 1_320_000_500,
 		DNS: 0, Dial: 10_000, TLS: Absent, Reused: true, Resent: 1,
 		Status: 200, FinishReason: "stop", AskedTokens: 64, IgnoreEOS: true, PlannedInput: 1024,
-		InputTokens: 1023, OutputTokens: 3, CachedTokens: 0, ReasoningTokens: Absent,
+		InputTokens: 1023, OutputTokens: 3, CachedTokens: 0, ReasoningTokens: Absent, AudioTokens: 2, InputAudio: Absent,
 		InputSource: SourceUsage, OutputSource: SourceTokenizer,
 		DataEvents: 4, TokenEvents: 3, Coalesced: 1, MaxGap: 45_432_109, Bytes: 4096,
 		Class: ClassTimeout, Phase: PhaseTotal, Message: "gave up \"after\" 1 s\n\u2028\x7f\xff é",
@@ -42,7 +42,7 @@ func TestLineByHand(t *testing.T) {
 		`"last_token_s":1.3,"usage_s":1.31,"done_s":1.32,"body_end_s":1.3200005,"choice_first_tokens_s":[1.234567892,null,1.254567891],` +
 		`"dns_s":0,"dial_s":0.00001,"tls_s":null,"reused":true,"resent":1,` +
 		`"status":200,"finish_reason":"stop","asked_tokens":64,"ignore_eos":true,"planned_input_tokens":1024,` +
-		`"input_tokens":1023,"output_tokens":3,"cached_tokens":0,"reasoning_tokens":null,` +
+		`"input_tokens":1023,"output_tokens":3,"cached_tokens":0,"reasoning_tokens":null,"audio_tokens":2,"input_audio_tokens":null,` +
 		`"input_source":"usage","output_source":"tokenizer",` +
 		`"data_events":4,"token_events":3,"coalesced":1,"max_gap_s":0.045432109,"bytes":4096,` +
 		`"class":"timeout","failure_phase":"total","message":"gave up \"after\" 1 s\u000a\u2028\u007f` + "\ufffd é" + `",` +
@@ -62,7 +62,7 @@ func TestLineOfAnUnknownRecord(t *testing.T) {
 		`"last_token_s":null,"usage_s":null,"done_s":null,"body_end_s":null,"choice_first_tokens_s":null,` +
 		`"dns_s":null,"dial_s":null,"tls_s":null,"reused":false,"resent":0,` +
 		`"status":null,"finish_reason":null,"asked_tokens":null,"ignore_eos":false,"planned_input_tokens":null,` +
-		`"input_tokens":null,"output_tokens":null,"cached_tokens":null,"reasoning_tokens":null,` +
+		`"input_tokens":null,"output_tokens":null,"cached_tokens":null,"reasoning_tokens":null,"audio_tokens":null,"input_audio_tokens":null,` +
 		`"input_source":"none","output_source":"none",` +
 		`"data_events":0,"token_events":0,"coalesced":0,"max_gap_s":null,"bytes":0,` +
 		`"class":null,"failure_phase":null,"message":null,` +
@@ -110,7 +110,7 @@ func randomRecord(r *rand.Rand) *Record {
 		FirstToken: stamp(), SecondToken: stamp(), FirstAnswer: stamp(), LastToken: stamp(), UsageAt: stamp(), Done: stamp(), BodyEnd: stamp(),
 		DNS: stamp(), Dial: stamp(), TLS: stamp(), Reused: r.IntN(2) == 0, Resent: count(),
 		Status: count(), FinishReason: str(), AskedTokens: count(), IgnoreEOS: r.IntN(2) == 0, PlannedInput: count(),
-		InputTokens: stamp(), OutputTokens: stamp(), CachedTokens: stamp(), ReasoningTokens: stamp(),
+		InputTokens: stamp(), OutputTokens: stamp(), CachedTokens: stamp(), ReasoningTokens: stamp(), AudioTokens: stamp(), InputAudio: stamp(),
 		InputSource: str(), OutputSource: str(),
 		DataEvents: count(), TokenEvents: count(), Coalesced: count(), MaxGap: stamp(), Bytes: int64(count()),
 		Class: str(), Phase: str(), Message: str(),

@@ -16,7 +16,7 @@ const (
 	ClassTimeout     = "timeout"      // a time-out of the scenario; Phase says which
 	ClassReset       = "reset"        // the connection was reset or closed before the answer began
 	ClassTruncated   = "truncated"    // the stream ended without its end mark or finish reason
-	ClassStreamError = "stream-error" // an error object or error event inside a 200 answer
+	ClassStreamError = "stream-error" // an error object, error event or finish reason that is one, inside a 200 answer
 	ClassMalformed   = "malformed"    // bytes that are no event, or an event that is no JSON
 	ClassEmpty       = "empty"        // a clean end without any output where output was asked for
 	ClassCancelled   = "cancelled"    // given up by the scenario
@@ -52,6 +52,7 @@ const (
 	KindUsage                      // a usage object
 	KindEnd                        // the end mark of the stream
 	KindCoalesced                  // came in the same socket read as the event before it
+	KindNotText                    // none of its output is text: arguments of tool calls, audio
 )
 
 // KindOutput is output of either sort: the event is a token event.
@@ -106,6 +107,8 @@ type Record struct {
 	OutputTokens    int64
 	CachedTokens    int64
 	ReasoningTokens int64
+	AudioTokens     int64  // part of OutputTokens
+	InputAudio      int64  // tokens of sound, part of InputTokens
 	InputSource     string // source of InputTokens
 	OutputSource    string // source of OutputTokens
 
@@ -146,6 +149,7 @@ func (r *Record) Reset() {
 		LastToken: Absent, UsageAt: Absent, Done: Absent, BodyEnd: Absent,
 		DNS: Absent, Dial: Absent, TLS: Absent,
 		InputTokens: Absent, OutputTokens: Absent, CachedTokens: Absent, ReasoningTokens: Absent,
+		AudioTokens: Absent, InputAudio: Absent,
 		InputSource: SourceNone, OutputSource: SourceNone,
 		MaxGap:      Absent,
 		FirstTokens: first,

@@ -91,7 +91,7 @@ func (anthropic) Decode(name, data []byte, e *Event) error {
 			c.message(e, true)
 		case kind == "content_block_start" && key == "content_block", kind == "content_block_delta" && key == "delta":
 			e.Choices = true
-			out.add(c.block())
+			out.add(c.block(false))
 		case kind == "message_delta" && key == "delta":
 			c.message(e, false)
 		case kind == "message_delta" && key == "usage", kind == "message" && key == "usage":
@@ -104,7 +104,7 @@ func (anthropic) Decode(name, data []byte, e *Event) error {
 			}
 			for ok := c.enter('['); ok; ok = c.next(']') {
 				e.Choices = true
-				out.add(c.block())
+				out.add(c.block(true))
 			}
 		case key == "error":
 			failed = c.isError() || failed
@@ -134,15 +134,23 @@ func (c *cursor) message(e *Event, start bool) {
 	}
 }
 
-// block reads a content block or what is added to one.
-func (c *cursor) block() (o output) {
+// block reads a content block or what is added to one. The input of a tool
+// comes with a whole block; where a streamed one starts it is a placeholder, {}.
+func (c *cursor) block(whole bool) (o output) {
 	if !c.object() {
 		return o
 	}
 	for ok := c.enter('{'); ok; ok = c.next('}') {
 		switch string(c.key()) {
-		case "text", "partial_json", "name":
+		case "text":
 			o.answer = c.text() || o.answer
+		case "partial_json":
+			o.other = c.text() || o.other
+		case "name":
+			o.called = c.text() || o.called
+		case "input":
+			empty := !whole && c.emptyObject()
+			o.other = c.arguments() && !empty || o.other
 		case "thinking", "data": // data: redacted thinking
 			o.reasoning = c.text() || o.reasoning
 		default:
@@ -151,6 +159,10 @@ func (c *cursor) block() (o output) {
 	}
 	return o
 }
+
+// emptyObject reports whether an object without members comes. c stays where
+// it is.
+func (c cursor) emptyObject() bool { return c.peek() == '{' && !c.enter('{') }
 
 func (c *cursor) anthropicUsage(e *Event, start bool) {
 	if !c.object() {

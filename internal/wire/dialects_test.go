@@ -21,6 +21,9 @@ var (
 	listed   = Event{Choices: true}
 	answer   = Event{Choices: true, Answer: true, Outputs: 1}
 	reasoned = Event{Choices: true, Reasoning: true, Outputs: 1}
+	other    = Event{Choices: true, Answer: true, NotText: true, Outputs: 1}
+	single   = Event{Choices: true, Answer: true, Outputs: 1, Choice: 1}
+	called   = Event{Choices: true, Called: true}
 )
 
 func with(e Event, change func(*Event)) Event {
@@ -29,17 +32,17 @@ func with(e Event, change func(*Event)) Event {
 }
 
 func usage(input, output, cached, reasoning int64) func(*Event) {
-	return func(e *Event) { e.HasUsage, e.Usage = true, Usage{input, output, cached, reasoning, none} }
+	return func(e *Event) { e.HasUsage, e.Usage = true, Usage{input, output, cached, reasoning, none, none} }
 }
 
 // streams has, for each dialect, events in the form of its documentation.
 var streams = map[Dialect][]step{
 	Completions: {
-		{"", `{"choices":[{"text":" a","index":0,"logprobs":null,"finish_reason":null}],"object":"text_completion"}`, answer},
+		{"", `{"choices":[{"text":" a","index":0,"logprobs":null,"finish_reason":null}],"object":"text_completion"}`, single},
 		{"", `{"choices":[{"text":"","index":0,"logprobs":null,"finish_reason":"length"}],"usage":{"completion_tokens":24,"prompt_tokens":4,"prompt_tokens_details":{"cached_tokens":0}}}`,
-			with(Event{Choices: true, Finish: "length"}, usage(4, 24, 0, none))},
+			with(Event{Choices: true, Finish: "length", Finished: 1, Choice: 1}, usage(4, 24, 0, none))},
 		{"", `{"choices":[{"text":" a b","index":0,"logprobs":{"tokens":[" a"," b"],"token_logprobs":[-1,-2],"top_logprobs":[{},{}],"text_offset":[0,2]}}]}`,
-			with(answer, func(e *Event) { e.Tokens = 2 })},
+			with(single, func(e *Event) { e.Tokens = 2 })},
 		{"", `[DONE]`, Event{End: true}},
 	},
 	Responses: {
@@ -54,9 +57,9 @@ var streams = map[Dialect][]step{
 		{"response.output_text.delta", `{"delta":""}`, listed},
 		{"response.output_text.done", `{"type":"response.output_text.done","text":"Hi"}`, quiet},
 		{"response.refusal.delta", `{"type":"response.refusal.delta","delta":"no"}`, answer},
-		{"response.audio.delta", `{"type":"response.audio.delta","delta":"UklG"}`, answer},
-		{"response.output_item.added", `{"type":"response.output_item.added","item":{"type":"function_call","name":"f","arguments":""}}`, answer},
-		{"response.function_call_arguments.delta", `{"type":"response.function_call_arguments.delta","delta":"{"}`, answer},
+		{"response.audio.delta", `{"type":"response.audio.delta","delta":"UklG"}`, other},
+		{"response.output_item.added", `{"type":"response.output_item.added","item":{"type":"function_call","name":"f","arguments":""}}`, called},
+		{"response.function_call_arguments.delta", `{"type":"response.function_call_arguments.delta","delta":"{"}`, other},
 		{"response.output_item.done", `{"type":"response.output_item.done","item":{"type":"message","content":[{"type":"output_text","text":"Hi"}]}}`, listed},
 		{"response.completed", `{"type":"response.completed","response":{"status":"completed","output":[{"type":"message","content":[{"type":"output_text","text":"Hi"}]}],"error":null,"usage":{"input_tokens":37,"input_tokens_details":{"cached_tokens":5},"output_tokens":11,"output_tokens_details":{"reasoning_tokens":7}}}}`,
 			with(Event{End: true, Finish: "completed"}, usage(37, 11, 5, 7))},
@@ -67,7 +70,10 @@ var streams = map[Dialect][]step{
 		{"error", `{"type":"error","code":"ERR","message":"Something went wrong","param":null}`, Event{Failed: true, Error: "Something went wrong"}},
 		{"", `{"object":"response","status":"completed","error":null,"output":[{"type":"reasoning","summary":[{"type":"summary_text","text":"Hm"}]},{"type":"message","content":[{"type":"output_text","text":"Hi"}]}],"usage":{"input_tokens":1,"output_tokens":2}}`,
 			with(Event{Choices: true, Answer: true, Reasoning: true, Outputs: 1, End: true, Finish: "completed"}, usage(1, 2, none, none))},
-		{"", `{"object":"response","status":"incomplete","output":[{"type":"function_call","name":"f"}]}`, Event{Choices: true, Answer: true, Outputs: 1, End: true, Finish: "incomplete"}},
+		{"", `{"object":"response","status":"incomplete","output":[{"type":"function_call","name":"f"}]}`, Event{Choices: true, Called: true, End: true, Finish: "incomplete"}},
+		{"", `{"object":"response","status":"completed","output":[{"type":"function_call","name":"f","arguments":"{}"}]}`,
+			Event{Choices: true, Called: true, Answer: true, NotText: true, Outputs: 1, End: true, Finish: "completed"}},
+		{"response.output_audio.transcript.delta", `{"type":"response.audio.transcript.delta","delta":"Hi"}`, other},
 		{"", `{"error":{"message":"no such model"}}`, Event{Failed: true, Error: "no such model"}},
 	},
 	Anthropic: {
@@ -80,9 +86,9 @@ var streams = map[Dialect][]step{
 		{"content_block_start", `{"type":"content_block_start","index":1,"content_block":{"type":"redacted_thinking","data":"Emw"}}`, reasoned},
 		{"content_block_delta", `{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"Hello"}}`, answer},
 		{"", `{"index":0,"delta":{"text":"Hello"},"type":"content_block_delta"}`, answer},
-		{"content_block_start", `{"type":"content_block_start","index":1,"content_block":{"type":"tool_use","id":"t","name":"get_weather","input":{}}}`, answer},
+		{"content_block_start", `{"type":"content_block_start","index":1,"content_block":{"type":"tool_use","id":"t","name":"get_weather","input":{}}}`, called},
 		{"content_block_delta", `{"type":"content_block_delta","index":1,"delta":{"type":"input_json_delta","partial_json":""}}`, listed},
-		{"content_block_delta", `{"type":"content_block_delta","index":1,"delta":{"type":"input_json_delta","partial_json":"{\"a\":"}}`, answer},
+		{"content_block_delta", `{"type":"content_block_delta","index":1,"delta":{"type":"input_json_delta","partial_json":"{\"a\":"}}`, other},
 		{"content_block_stop", `{"type":"content_block_stop","index":0}`, quiet},
 		{"message_delta", `{"type":"message_delta","delta":{"stop_reason":"end_turn","stop_sequence":null},"usage":{"output_tokens":15}}`,
 			with(Event{Finish: "end_turn"}, usage(none, 15, none, none))},
@@ -90,11 +96,20 @@ var streams = map[Dialect][]step{
 		{"error", `{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}`, Event{Failed: true, Error: "Overloaded"}},
 		{"", `{"id":"m","type":"message","content":[{"type":"thinking","thinking":"Hm"},{"type":"text","text":"Hi"}],"stop_reason":"max_tokens","usage":{"input_tokens":3,"output_tokens":4}}`,
 			with(Event{Choices: true, Answer: true, Reasoning: true, Outputs: 1, Finish: "max_tokens"}, usage(3, 4, none, none))},
+		{"", `{"type":"message","content":[{"type":"tool_use","id":"t","name":"f","input":{}}],"stop_reason":"tool_use"}`,
+			Event{Choices: true, Called: true, Answer: true, NotText: true, Outputs: 1, Finish: "tool_use"}},
+		{"", `{"type":"message","content":[{"type":"text","text":"Hi"},{"type":"tool_use","id":"t","name":"f","input":{"city":"Oslo"}}],"stop_reason":"tool_use"}`,
+			Event{Choices: true, Called: true, Answer: true, Outputs: 1, Finish: "tool_use"}},
+		{"", `{"type":"message","content":[{"type":"text","text":"Hi"}],"stop_reason":null}`, answer},
+		{"content_block_start", `{"type":"content_block_start","content_block":{"type":"server_tool_use","name":"f","input":{"q":"x"}}}`, with(other, func(e *Event) { e.Called = true })},
+		{"message_delta", `{"type":"message_delta","delta":{"stop_reason":"abort"}}`, Event{Finish: "abort"}},
 	},
 	OllamaChat: {
 		{"", `{"model":"m","message":{"role":"assistant","content":" a"},"done":false}`, answer},
 		{"", `{"model":"m","message":{"role":"assistant","content":"","thinking":"Hm"},"done":false}`, reasoned},
-		{"", `{"model":"m","message":{"role":"assistant","content":"","tool_calls":[{"function":{"name":"f","arguments":{"city":"Oslo"}}}]},"done":false}`, answer},
+		{"", `{"model":"m","message":{"role":"assistant","content":"","tool_calls":[{"function":{"name":"f","arguments":{"city":"Oslo"}}}]},"done":false}`, with(other, func(e *Event) { e.Called = true })},
+		{"", `{"model":"m","message":{"role":"assistant","content":"","tool_calls":[{"function":{"name":"now","arguments":{}}}]},"done":false}`, with(other, func(e *Event) { e.Called = true })},
+		{"", `{"model":"m","message":{"role":"assistant","content":"","tool_calls":[{"function":{"name":"now"}}]},"done":false}`, called},
 		{"", `{"model":"m","message":{"role":"assistant","content":"ab"},"logprobs":[{"token":"a"},{"token":"b"}],"done":false}`, with(answer, func(e *Event) { e.Tokens = 2 })},
 		{"", `{"model":"m","message":{"role":"assistant","content":""},"done":true,"done_reason":"length","prompt_eval_count":15,"eval_count":6}`,
 			with(Event{Choices: true, End: true, Finish: "length"}, usage(15, 6, none, none))},
@@ -172,11 +187,13 @@ func FuzzDialects(f *testing.F) {
 			}
 			require.Equal(t, e.Answer || e.Reasoning, e.Outputs != 0, d.Name())
 			require.Equal(t, e.Failed, e.Error != "", d.Name())
+			require.True(t, !e.NotText || e.Answer && !e.Reasoning, d.Name())
+			require.True(t, e.Finished == 0 || e.Finish != "", d.Name())
 			require.LessOrEqual(t, len(e.Error), 500)
 			require.LessOrEqual(t, len(e.Finish), maxReason)
 			require.True(t, utf8.ValidString(e.Error+e.Finish))
 			require.GreaterOrEqual(t, e.Tokens, 0)
-			for _, n := range []int64{e.Usage.Input, e.Usage.Output, e.Usage.Cached, e.Usage.Reasoning, e.Usage.Audio} {
+			for _, n := range []int64{e.Usage.Input, e.Usage.Output, e.Usage.Cached, e.Usage.Reasoning, e.Usage.Audio, e.Usage.InputAudio} {
 				require.GreaterOrEqual(t, n, int64(absent))
 			}
 		}

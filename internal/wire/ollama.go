@@ -121,7 +121,7 @@ func (c *cursor) ollamaMessage(o *output) {
 		case "thinking":
 			o.reasoning = c.text() || o.reasoning
 		case "tool_calls":
-			o.answer = c.toolCalls() || o.answer
+			c.toolCalls(o)
 		default:
 			c.skip()
 		}

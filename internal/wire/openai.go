@@ -32,12 +32,15 @@ func (c *cursor) choices(e *Event) {
 	if !c.list() {
 		return
 	}
+	n := 0
 	for ok := c.enter('['); ok; ok = c.next(']') {
 		e.Choices = true
-		if !c.object() {
-			continue
+		if n++; c.object() {
+			c.choice(e)
 		}
-		c.choice(e)
+	}
+	if n > 1 {
+		e.Choice = 0
 	}
 }
 
@@ -46,6 +49,7 @@ func (c *cursor) choices(e *Event) {
 func (c *cursor) choice(e *Event) {
 	var out output
 	var index, ids, probs int64
+	finished := false
 	for ok := c.enter('{'); ok; ok = c.next('}') {
 		switch string(c.key()) {
 		case "index":
@@ -55,7 +59,7 @@ func (c *cursor) choice(e *Event) {
 		case "text":
 			out.answer = c.text() || out.answer
 		case "finish_reason":
-			c.finish(e)
+			finished = c.finish(e)
 		case "logprobs":
 			probs = c.logprobs()
 		case "token_ids": // vLLM, with return_token_ids
@@ -68,26 +72,43 @@ func (c *cursor) choice(e *Event) {
 	}
 	e.Tokens += int(max(ids, probs))
 	e.put(out, index)
+	if finished {
+		e.Finished |= bit(index)
+	}
+	e.Choice = int(max(index, 0)) + 1
 }
 
 // output is what one choice of an event carries.
-type output struct{ answer, reasoning bool }
+type output struct {
+	answer, reasoning bool // text
+	other             bool // what is no text: arguments of tool calls, audio
+	called            bool // the name of a tool call, which is none by itself
+}
 
-func (o output) any() bool { return o.answer || o.reasoning }
+func (o output) any() bool { return o.answer || o.reasoning || o.other }
 
 func (o *output) add(p output) {
 	o.answer = o.answer || p.answer
 	o.reasoning = o.reasoning || p.reasoning
+	o.other = o.other || p.other
+	o.called = o.called || p.called
 }
 
 // put adds a choice's output to the event.
 func (e *Event) put(o output, index int64) {
-	e.Answer = e.Answer || o.answer
-	e.Reasoning = e.Reasoning || o.reasoning
-	if o.any() {
-		e.Outputs |= 1 << uint64(min(max(index, 0), 63))
+	e.Called = e.Called || o.called
+	if !o.any() {
+		return
 	}
+	text := o.answer || o.reasoning || e.Outputs != 0 && !e.NotText
+	e.Answer = e.Answer || o.answer || o.other
+	e.Reasoning = e.Reasoning || o.reasoning
+	e.NotText = !text
+	e.Outputs |= bit(index)
 }
+
+// bit stands for a choice; the last one for all from 63 on.
+func bit(index int64) uint64 { return 1 << uint64(min(max(index, 0), 63)) }
 
 // delta reads what a choice adds: a delta, or the message of a whole answer.
 func (c *cursor) delta(o *output) {
@@ -105,11 +126,11 @@ func (c *cursor) delta(o *output) {
 		case "refusal":
 			o.answer = c.text() || o.answer
 		case "audio":
-			o.answer = c.anyText("data", "transcript") || o.answer
+			o.other = c.anyText("data", "transcript") || o.other
 		case "tool_calls":
-			o.answer = c.toolCalls() || o.answer
+			c.toolCalls(o)
 		case "function_call":
-			o.answer = c.call() || o.answer
+			c.call(o)
 		default:
 			c.skip()
 		}
@@ -155,9 +176,9 @@ func (c *cursor) anyText(keys ...string) (found bool) {
 }
 
 // toolCalls reads a list of tool calls, or of parts of them.
-func (c *cursor) toolCalls() (found bool) {
+func (c *cursor) toolCalls(o *output) {
 	if !c.list() {
-		return false
+		return
 	}
 	for ok := c.enter('['); ok; ok = c.next(']') {
 		if !c.object() {
@@ -166,35 +187,40 @@ func (c *cursor) toolCalls() (found bool) {
 		for ok := c.enter('{'); ok; ok = c.next('}') {
 			switch string(c.key()) {
 			case "function", "custom":
-				found = c.call() || found
+				c.call(o)
 			default:
 				c.skip()
 			}
 		}
 	}
-	return found
 }
 
-// call reads a function's name and arguments. Arguments are text, but for
-// Ollama's native API, where they are an object.
-func (c *cursor) call() (found bool) {
+// call reads a function's name and arguments.
+func (c *cursor) call(o *output) {
 	if !c.object() {
-		return false
+		return
 	}
 	for ok := c.enter('{'); ok; ok = c.next('}') {
 		switch string(c.key()) {
-		case "name", "arguments", "input":
-			if c.peek() == '{' {
-				c.skip()
-				found = true
-			} else {
-				found = c.text() || found
-			}
+		case "name":
+			o.called = c.text() || o.called
+		case "arguments", "input":
+			o.other = c.arguments() || o.other
 		default:
 			c.skip()
 		}
 	}
-	return found
+}
+
+// arguments reads a call's arguments and reports whether there are some. They
+// are text, but for Ollama's native API and Anthropic's whole answers, where
+// they are an object: an empty one is all of them, as the text "{}" is.
+func (c *cursor) arguments() bool {
+	if c.peek() == '{' {
+		c.skip()
+		return true
+	}
+	return c.text()
 }
 
 // logprobs reads the log-probabilities of a choice and gives the number of
@@ -215,15 +241,24 @@ func (c *cursor) logprobs() (n int64) {
 	return n
 }
 
-// finish reads a finish reason; the first one of an event is kept.
-func (c *cursor) finish(e *Event) {
+// finish reads a finish reason and reports whether there is one. The first one
+// of an event is kept, but one that says that a choice failed wins.
+func (c *cursor) finish(e *Event) bool {
 	if c.peek() != '"' {
 		c.skip()
-		return
+		return false
 	}
-	if raw, _ := c.str(); e.Finish == "" {
-		e.Finish = reason(raw)
+	raw, _ := c.str()
+	if r := reason(raw); e.Finish == "" || Aborts(r) && !Aborts(e.Finish) {
+		e.Finish = r
 	}
+	return len(raw) > 0
+}
+
+// Aborts reports whether a finish reason says that the server gave up: vLLM and
+// SGLang end an answer so that failed inside the engine, in place of an error.
+func Aborts(reason string) bool {
+	return reason == "error" || reason == "abort" || reason == "aborted"
 }
 
 // reason gives a finish reason as a string, without an allocation for the
@@ -241,6 +276,7 @@ func reason(raw []byte) string {
 var reasons = [...]string{
 	"stop", "length", "tool_calls", "content_filter", "function_call", "max_output_tokens",
 	"end_turn", "max_tokens", "stop_sequence", "tool_use", "refusal", "load", "eos_token",
+	"error", "abort", "aborted",
 }
 
 // maxReason bounds a finish reason, in bytes.

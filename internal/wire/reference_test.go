@@ -140,16 +140,19 @@ func refContent(n node) (answer, reasoning bool) {
 	return answer, reasoning
 }
 
-func refCall(n node) bool {
-	for _, v := range n.all("name", "arguments", "input") {
-		if v.isText() || v.kind == '{' {
-			return true
-		}
+// refCall reads a call: whether it has arguments, and a name.
+func refCall(n node) (other, called bool) {
+	for _, v := range n.all("arguments", "input") {
+		other = other || v.isText() || v.kind == '{'
 	}
-	return false
+	return other, n.anyOf("name")
 }
 
-func refDelta(n node) (answer, reasoning bool) {
+func refDelta(n node) (answer, reasoning, other, called bool) {
+	call := func(n node) {
+		o, c := refCall(n)
+		other, called = other || o, called || c
+	}
 	answer = n.anyOf("refusal")
 	reasoning = n.anyOf("reasoning", "reasoning_content")
 	for _, v := range n.all("content") {
@@ -161,19 +164,19 @@ func refDelta(n node) (answer, reasoning bool) {
 		reasoning = reasoning || a || r
 	}
 	for _, v := range n.all("audio") {
-		answer = answer || v.anyOf("data", "transcript")
+		other = other || v.anyOf("data", "transcript")
 	}
 	for _, v := range n.all("tool_calls") {
-		for _, call := range v.list() {
-			for _, f := range call.all("function", "custom") {
-				answer = answer || refCall(f)
+		for _, one := range v.list() {
+			for _, f := range one.all("function", "custom") {
+				call(f)
 			}
 		}
 	}
 	for _, v := range n.all("function_call") {
-		answer = answer || refCall(v)
+		call(v)
 	}
-	return answer, reasoning
+	return answer, reasoning, other, called
 }
 
 func refUsage(n node, e *Event) {
@@ -182,7 +185,10 @@ func refUsage(n node, e *Event) {
 		Output:    n.largest("completion_tokens", "output_tokens"),
 		Cached:    n.largest("prompt_cache_hit_tokens", "cached_tokens"),
 		Reasoning: n.largest("reasoning_tokens"),
-		Audio:     -1,
+		Audio:     -1, InputAudio: -1,
+	}
+	for _, v := range n.all("prompt_tokens_details", "input_tokens_details") {
+		u.InputAudio = max(u.InputAudio, v.largest("audio_tokens"))
 	}
 	for _, v := range n.all("completion_tokens_details", "output_tokens_details") {
 		u.Audio = max(u.Audio, v.largest("audio_tokens"))
@@ -197,7 +203,7 @@ func refUsage(n node, e *Event) {
 }
 
 func refChoice(n node, e *Event) {
-	var answer, reasoning bool
+	var answer, reasoning, other, finished bool
 	index, ids, probs := int64(0), 0, 0
 	if v := n.all("index"); len(v) > 0 {
 		index = v[len(v)-1].count()
@@ -206,12 +212,14 @@ func refChoice(n node, e *Event) {
 		v := n.vals[i]
 		switch k {
 		case "delta", "message":
-			a, r := refDelta(v)
-			answer, reasoning = answer || a, reasoning || r
+			a, r, o, c := refDelta(v)
+			answer, reasoning, other = answer || a, reasoning || r, other || o
+			e.Called = e.Called || c
 		case "text":
 			answer = answer || v.isText()
 		case "finish_reason":
-			if e.Finish == "" && v.kind == '"' {
+			bad := map[string]bool{"error": true, "abort": true, "aborted": true}
+			if finished = v.isText(); v.kind == '"' && (e.Finish == "" || bad[v.text] && !bad[e.Finish]) {
 				e.Finish = clean(v.text, maxReason)
 			}
 		case "token_ids":
@@ -226,10 +234,16 @@ func refChoice(n node, e *Event) {
 		}
 	}
 	e.Tokens += max(ids, probs)
-	e.Answer, e.Reasoning = e.Answer || answer, e.Reasoning || reasoning
-	if answer || reasoning {
-		e.Outputs |= 1 << min(max(index, 0), 63)
+	place := min(max(index, 0), 63)
+	if finished {
+		e.Finished |= 1 << place
 	}
+	if answer || reasoning || other {
+		e.NotText = (e.Outputs == 0 || e.NotText) && !answer && !reasoning
+		e.Outputs |= 1 << place
+	}
+	e.Answer, e.Reasoning = e.Answer || answer || other, e.Reasoning || reasoning
+	e.Choice = int(max(index, 0)) + 1
 }
 
 // refOpenAI is decodeOpenAI by way of encoding/json.
@@ -259,6 +273,9 @@ func refOpenAI(name, data []byte, e *Event) (ok bool) {
 				if choice.kind == '{' {
 					refChoice(choice, e)
 				}
+			}
+			if len(v.list()) > 1 {
+				e.Choice = 0
 			}
 		case "usage":
 			refUsage(v, e)

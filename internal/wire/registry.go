@@ -55,6 +55,13 @@ func Whole(d Dialect) Dialect { return whole{d} }
 
 type whole struct{ Dialect }
 
+// IsWhole reports whether d is made by [Whole]: its answer then says that it is
+// at its end, as a stream would.
+func IsWhole(d Dialect) bool {
+	_, is := d.(whole)
+	return is
+}
+
 func (whole) Framing() Framing { return JSON }
 
 func (w whole) Base() string { return Base(w.Dialect) }

@@ -5,8 +5,8 @@ import "bytes"
 // Responses is OpenAI's Responses API, as vLLM, llama.cpp and Ollama serve it
 // too. Source: https://platform.openai.com/docs/api-reference/responses-streaming.
 //
-// Output is what the ".delta" events add, and a function's name; the ".done"
-// events and response.completed repeat it and carry none. Choices is set for
+// Output is what the ".delta" events add; the ".done" events and
+// response.completed repeat it and carry none. Choices is set for
 // every event that belongs to an item of the output.
 var Responses Dialect = responses{}
 
@@ -75,15 +75,18 @@ func (responses) Decode(name, data []byte, e *Event) error {
 		switch key := c.key(); {
 		case delta && string(key) == "delta":
 			found := c.content().any()
-			if bytes.Contains(kind, []byte("reasoning")) {
+			switch {
+			case bytes.Contains(kind, []byte("reasoning")):
 				out.reasoning = out.reasoning || found
-			} else {
+			case string(kind) == "response.output_text.delta", string(kind) == "response.refusal.delta":
 				out.answer = out.answer || found
+			default: // a call's arguments, audio
+				out.other = out.other || found
 			}
 		case delta && string(key) == "logprobs":
 			e.Tokens = c.items()
 		case string(key) == "item" && string(kind) == "response.output_item.added":
-			out.answer = c.named() || out.answer
+			out.called = c.named() || out.called
 		case string(key) == "response" && (ends(kind) || failed):
 			failed = c.response(e, false) || failed
 		default:
@@ -167,8 +170,10 @@ func (c *cursor) outputItem() (o output) {
 			found := c.content().any()
 			o.reasoning = o.reasoning || found && reasoning
 			o.answer = o.answer || found && !reasoning
-		case "name", "arguments", "input":
-			o.answer = c.text() || o.answer
+		case "name":
+			o.called = c.text() || o.called
+		case "arguments", "input":
+			o.other = c.text() || o.other
 		default:
 			c.skip()
 		}

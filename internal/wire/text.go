@@ -105,6 +105,13 @@ func (t *Text) put(choice int64) {
 // other notes output that is no text, if there is some.
 func (t *Text) other(found bool) { t.Partial = t.Partial || found }
 
+// calls reads what calls tools with read.
+func (t *Text) calls(read func(*output)) {
+	var o output
+	read(&o)
+	t.other(o.other || o.called)
+}
+
 // appendText reads a value and appends it to dst if it is a string.
 func (c *cursor) appendText(dst []byte) []byte {
 	if c.peek() != '"' {

@@ -74,9 +74,9 @@ func (c *cursor) deltaTexts(t *Text) {
 		case "audio":
 			t.other(c.anyText("data", "transcript"))
 		case "tool_calls":
-			t.other(c.toolCalls())
+			t.calls(c.toolCalls)
 		case "function_call":
-			t.other(c.call())
+			t.calls(c.call)
 		default:
 			c.skip()
 		}

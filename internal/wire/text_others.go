@@ -36,6 +36,8 @@ func (c *cursor) blockTexts(t *Text) {
 			t.thoughts = c.appendText(t.thoughts)
 		case "partial_json", "name", "data":
 			t.other(c.text())
+		case "input":
+			t.other(c.arguments())
 		default:
 			c.skip()
 		}
@@ -128,7 +130,7 @@ func (c *cursor) ollamaTexts(t *Text) {
 		case "thinking":
 			t.thoughts = c.appendText(t.thoughts)
 		case "tool_calls":
-			t.other(c.toolCalls())
+			t.calls(c.toolCalls)
 		default:
 			c.skip()
 		}

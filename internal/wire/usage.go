@@ -4,7 +4,7 @@ package wire
 const absent = -1
 
 // unknown is the Usage of which nothing is known.
-var unknown = Usage{Input: absent, Output: absent, Cached: absent, Reasoning: absent, Audio: absent}
+var unknown = Usage{Input: absent, Output: absent, Cached: absent, Reasoning: absent, Audio: absent, InputAudio: absent}
 
 // set makes u the event's usage, if it says anything.
 func (e *Event) set(u Usage) {
@@ -56,6 +56,8 @@ func (c *cursor) details(u *Usage, output bool) {
 		case "audio_tokens":
 			if n := c.count(); output {
 				u.Audio = max(u.Audio, n)
+			} else {
+				u.InputAudio = max(u.InputAudio, n)
 			}
 		default:
 			c.skip()

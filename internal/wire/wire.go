@@ -63,9 +63,10 @@ type Message struct {
 }
 
 // Usage is a server's count of tokens; Absent (-1) for what it does not say.
-// Cached is part of Input; Reasoning and Audio are parts of Output.
+// Cached and InputAudio are parts of Input; Reasoning and Audio are parts of
+// Output.
 type Usage struct {
-	Input, Output, Cached, Reasoning, Audio int64
+	Input, Output, Cached, Reasoning, Audio, InputAudio int64
 }
 
 // Event is what one data event carries.
@@ -78,6 +79,10 @@ type Event struct {
 	Usage     Usage
 	Tokens    int    // tokens the event carries where the server says so (logprobs, token ids), else 0
 	Outputs   uint64 // the choices that carry output: bit i for choice i, the last bit for all from 63 on
+	Finished  uint64 // the choices that have a finish reason, in the same way; 0 with a Finish stands for all
+	Choice    int    // number of the only choice in the event, from 1; 0 when there is none, or several
+	NotText   bool   // none of the output is text: arguments of tool calls, audio
+	Called    bool   // the name of a tool call, which is no output by itself
 	End       bool   // the end mark: "[DONE]", message_stop, response.completed
 	Error     string // message of an error object or error event, never empty when Failed
 	Failed    bool   // the event is an error
