@@ -36,9 +36,9 @@ func ExampleResult_Peers() {
 	// - AIPerf: as here, but the answer ends with its last token; what is TPOT here is called ITL, and ITL here ICL
 	// - GuideLLM: TPOT is the time to the last token over all tokens, TTFT inside; ITL is a mean a request, weighted by tokens - 1; percentiles are samples, never between two
 	// - vLLM bench: first event with choices, be it a role without text; ends with the usage event, or since pull request 55508 with the finish reason; gaps of all events with choices
-	// - SGLang bench: ends with the last line, end mark included; TPOT has the wait for it; takes the tokens asked for as the tokens sent where there is no usage
-	// - genai-bench: ends with the usage event; TPOT has the wait for it; no gaps between tokens; leaves out answers of more than 1000 tokens a second
-	// - inference-perf: reasoning does not exist for it: first and last text, tokens of the text counted anew; ends with the body, after the end mark
+	// - SGLang bench: ends with the last line, end mark included; TPOT has the wait for it; takes the tokens asked for as the tokens sent where there is no usage; does not see a tool call's arguments or audio
+	// - genai-bench: ends with the usage event; TPOT has the wait for it; no gaps between tokens; leaves out answers of more than 1000 tokens a second; does not see a tool call's arguments or audio
+	// - inference-perf: reasoning, a tool call's arguments and audio do not exist for it: first and last text, tokens of the text counted anew; ends with the body, after the end mark
 }
 
 // A figure under the peer's own name.

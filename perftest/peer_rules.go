@@ -161,11 +161,11 @@ var inferencePerfRules = peerRules{
 	peer: InferencePerf,
 	source: "kubernetes-sigs/inference-perf: inference_perf/reportgen/base.py at 010d12f (formulas), " +
 		"inference_perf/apis/streaming_parser.py at 35d21d6 (stamps); issue 559 (reasoning is not seen)",
-	why: "reasoning does not exist for it: first and last text, tokens of the text counted anew; ends with the body, after the end mark",
+	why: "reasoning, a tool call's arguments and audio do not exist for it: first and last text, tokens of the text counted anew; ends with the body, after the end mark",
 	figures: []figureRule{
 		{
 			name: "time_to_first_token", metric: TTFT, of: func(r stamps) float64 { return r.textSpan().first },
-			note: "first event with text that is not reasoning; none for an answer of one token",
+			note: "first event with text that is not reasoning, nor a tool call's arguments; none for an answer of one token",
 		},
 		{
 			name: "request_latency", metric: Latency, of: stamps.bodyEnd,

@@ -46,11 +46,11 @@ var sglangRules = peerRules{
 	peer: SGLang,
 	source: "sgl-project/sglang, python/sglang/benchmark: serving.py at 00f9ec4 (stamps), metrics.py at 1291c7f (formulas); " +
 		"reasoning counts since pull request 23954",
-	why: "ends with the last line, end mark included; TPOT has the wait for it; takes the tokens asked for as the tokens sent where there is no usage",
+	why: "ends with the last line, end mark included; TPOT has the wait for it; takes the tokens asked for as the tokens sent where there is no usage; does not see a tool call's arguments or audio",
 	figures: []figureRule{
 		{
 			name: "ttft", metric: TTFT, of: sglangTTFT,
-			note: "first event with text, reasoning included; of an answer in one piece, its latency",
+			note: "first event with text, reasoning included, a tool call's arguments not; of an answer in one piece, its latency",
 		},
 		{
 			name: "e2e_latency", metric: Latency, of: sglangLatency,
@@ -63,8 +63,8 @@ var sglangRules = peerRules{
 			note: "(e2e_latency - ttft) / (tokens - 1): with the wait from the last token to the end; without usage the tokens are those asked for",
 		},
 		{
-			name: "itl", metric: ITL, gaps: stamps.tokenGaps,
-			note: "gaps between events with text, pooled; under speculative decoding it divides them by the tokens of each event",
+			name: "itl", metric: ITL, gaps: stamps.seenGaps,
+			note: "gaps between events with text, pooled, over a tool call's arguments; under speculative decoding it divides them by the tokens of each event",
 		},
 	},
 }
@@ -73,7 +73,7 @@ func sglangTTFT(r stamps) float64 {
 	if !r.streamed() {
 		return r.done()
 	}
-	return r.firstToken()
+	return r.firstText()
 }
 
 func sglangLatency(r stamps) float64 {
@@ -88,12 +88,12 @@ var genAIBenchRules = peerRules{
 	peer: GenAIBench,
 	source: "sgl-project/genai-bench, genai_bench: user/openai_user.py at 0aadae2 (stamps), metrics/request_metrics_collector.py at 007ac4d (formulas), " +
 		"metrics/aggregated_metrics_collector.py at 00e863a",
-	why:  "ends with the usage event; TPOT has the wait for it; no gaps between tokens; leaves out answers of more than 1000 tokens a second",
+	why:  "ends with the usage event; TPOT has the wait for it; no gaps between tokens; leaves out answers of more than 1000 tokens a second; does not see a tool call's arguments or audio",
 	drop: func(r stamps) bool { return genAIBenchTPOT(r) < perSecond/1000 },
 	figures: []figureRule{
 		{
-			name: "ttft", metric: TTFT, of: stamps.firstToken,
-			note: "first event with text, reasoning included",
+			name: "ttft", metric: TTFT, of: stamps.firstText,
+			note: "first event with text, reasoning included, a tool call's arguments not",
 		},
 		{
 			name: "e2e_latency", metric: Latency, of: stamps.usageEnd,
@@ -106,4 +106,4 @@ var genAIBenchRules = peerRules{
 	},
 }
 
-func genAIBenchTPOT(r stamps) float64 { return perToken(r.usageEnd()-r.firstToken(), r.tokens()) }
+func genAIBenchTPOT(r stamps) float64 { return perToken(r.usageEnd()-r.firstText(), r.tokens()) }

@@ -22,6 +22,9 @@ func (r stamps) streamed() bool {
 	return r.FirstEvent != record.Absent || r.FirstToken != record.Absent
 }
 
+// firstText is the first token event of a tool that sees text only.
+func (r stamps) firstText() float64 { return r.firstOf(withText) }
+
 func (r stamps) firstToken() float64  { return r.after(r.FirstToken) }
 func (r stamps) firstAnswer() float64 { return r.after(r.FirstAnswer) }
 func (r stamps) done() float64        { return r.after(r.Done) }
@@ -44,6 +47,10 @@ func (r stamps) bodyEnd() float64 {
 
 func withChoices(e record.Event) bool { return e.Kind&record.KindChoices != 0 }
 func withOutput(e record.Event) bool  { return e.Kind&record.KindOutput != 0 }
+
+// withText tells output that is text, reasoning included, from a call's
+// arguments and audio.
+func withText(e record.Event) bool { return withOutput(e) && e.Kind&record.KindNotText == 0 }
 
 // withJSON tells all events from a bare end mark ([DONE]).
 func withJSON(e record.Event) bool { return e.Kind&^record.KindCoalesced != record.KindEnd }
@@ -93,13 +100,19 @@ func (r stamps) choiceGaps(add func(int64)) {
 }
 
 // tokenGaps are those between token events, as this project's ITL.
-func (r stamps) tokenGaps(add func(int64)) {
+func (r stamps) tokenGaps(add func(int64)) { r.gapsOf(withOutput, add) }
+
+// seenGaps are the same for a tool that sees text only.
+func (r stamps) seenGaps(add func(int64)) { r.gapsOf(withText, add) }
+
+// gapsOf are those between the events of a stream that are as asked.
+func (r stamps) gapsOf(is func(record.Event) bool, add func(int64)) {
 	if !r.streamed() {
 		return
 	}
 	last := record.Absent
 	for _, e := range r.Events {
-		if withOutput(e) {
+		if is(e) {
 			if last != record.Absent {
 				add(e.At - last)
 			}
@@ -175,7 +188,7 @@ func (r stamps) textGaps(add func(int64)) {
 // textTokens are the tokens of e that are text: those that the server counts,
 // else one an event.
 func textTokens(e record.Event) int {
-	if e.Kind&record.KindAnswer == 0 {
+	if e.Kind&record.KindAnswer == 0 || !withText(e) {
 		return 0
 	}
 	return max(1, int(e.Tokens))

@@ -33,9 +33,9 @@ const (
 // count a broken answer as a success. Rounding of what is printed is left out.
 //
 // The rules are those for OpenAI chat streams. Where a peer counts tokens with
-// its own tokenizer, the server's count stands in. Tool-call arguments are
-// output here, while SGLang bench, genai-bench and inference-perf do not see
-// them.
+// its own tokenizer, the server's count stands in. Tool-call arguments and audio
+// are output here, while SGLang bench, genai-bench and inference-perf do not see
+// them: their rules pass over events that hold nothing else.
 type Reading struct {
 	Peer Peer
 	// Source names the files that the rules were read from, each with a

@@ -128,6 +128,33 @@ func TestPeersOfOddStreams(t *testing.T) {
 				GenAIBench: {"ttft": same(1, 200), "tpot": same(1, 2)},
 			},
 		},
+		"text, then a call's arguments": {
+			[]record.Record{stream(6, at(10, role), at(100, answered), at(110, answered), at(130, call), at(160, call), at(200, answered), at(210, finish), at(215, usage), at(220, end))},
+			map[Peer]map[string]figures{
+				AIPerf:        {"Time to First Token": same(1, 100), "Inter Chunk Latency": {4, 25, 10, 40, 39.7}}, // 10, 20, 30, 40
+				SGLang:        {"ttft": same(1, 100), "tpot": same(1, 24), "itl": {2, 50, 10, 90, 89.2}},           // 120 / 5; 10 and 90
+				GenAIBench:    {"ttft": same(1, 100), "tpot": same(1, 23)},                                         // 115 / 5
+				InferencePerf: {"time_to_first_token": same(1, 100), "time_per_output_token": same(1, 50), "inter_token_latency": {2, 50, 10, 90, 89.2}},
+			},
+		},
+		"a call's arguments first": {
+			[]record.Record{stream(3, at(100, call), at(120, answered), at(140, answered), at(150, finish), at(160, usage), at(160, end))},
+			map[Peer]map[string]figures{
+				AIPerf:        {"Time to First Token": same(1, 100)},
+				SGLang:        {"ttft": same(1, 120), "tpot": same(1, 20), "itl": same(1, 20)},
+				GenAIBench:    {"ttft": same(1, 120), "tpot": same(1, 20)},
+				InferencePerf: {"time_to_first_token": same(1, 120), "inter_token_latency": same(1, 20)},
+			},
+		},
+		"nothing but a call's arguments": {
+			[]record.Record{stream(2, at(100, call), at(120, call), at(130, finish), at(140, usage), at(140, end))},
+			map[Peer]map[string]figures{
+				AIPerf:        {"Time to First Token": same(1, 100), "Inter Chunk Latency": same(1, 20)},
+				SGLang:        {"ttft": nothing, "e2e_latency": same(1, 140), "tpot": nothing, "itl": nothing},
+				GenAIBench:    {"ttft": nothing, "e2e_latency": same(1, 140), "tpot": nothing},
+				InferencePerf: {"time_to_first_token": nothing, "request_latency": same(1, 140), "inter_token_latency": nothing},
+			},
+		},
 		"weights": {
 			[]record.Record{
 				stream(2, at(100, answered), at(110, answered), at(110, end)),  // 110/2 = 55, ITL 10

@@ -22,6 +22,7 @@ const (
 	role      = record.KindChoices
 	reasoning = record.KindChoices | record.KindReasoning
 	answered  = record.KindChoices | record.KindAnswer
+	call      = record.KindChoices | record.KindAnswer | record.KindNotText
 	finish    = record.KindChoices | record.KindFinish
 	usage     = record.KindUsage
 	end       = record.KindEnd

@@ -84,21 +84,23 @@ func (s *samples) add(r *record.Record) {
 }
 
 func (g *gaps) add(r *record.Record) {
-	last := record.Absent
+	last, unseen := record.Absent, 0 // unseen: tokens since then of which nothing was to be seen yet, such as half a character
 	for _, e := range r.Events {
 		if e.Kind&record.KindOutput == 0 {
+			unseen += int(e.Tokens)
 			continue
 		}
 		if last != record.Absent {
 			gap := e.At - last
 			g.events.Add(gap)
-			if n := int(e.Tokens); n > 0 {
+			if e.Tokens > 0 {
+				n := int(e.Tokens) + unseen
 				g.tokens.AddN(gap/int64(n), min(n, mostTokens))
 			} else {
 				g.untold++
 			}
 		}
-		last = e.At
+		last, unseen = e.At, 0
 	}
 }
 
