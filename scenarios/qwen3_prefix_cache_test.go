@@ -56,7 +56,8 @@ func TestQwen3PrefixCache(t *testing.T) {
 			if !caching && !(b.CachedTokens.Mean > a.CachedTokens.Mean) {
 				t.Skip("the server does not say that it took tokens from a cache: set PERFTEST_PREFIX_CACHE=true if it has one")
 			}
-			require.Less(t, b.TTFT.P(50), a.TTFT.P(50), "TTFT p50 in seconds, c=%d: the shared prefix does not make it fall", s.levels[i])
+			const least = 0.05 // what two runs without a cache differ by is less
+			require.Less(t, b.TTFT.P(50), (1-least)*a.TTFT.P(50), "TTFT p50 in seconds, c=%d: the shared prefix does not make it fall by 5%% or more", s.levels[i])
 		}
 	})
 }
