@@ -13,7 +13,9 @@
 //
 //	PERFTEST_URL=http://127.0.0.1:8000 PERFTEST_MODEL=Qwen3-32B PERFTEST_LEVELS=1,4,8 PERFTEST_REQUESTS=32 PERFTEST_INPUT_TOKENS=1024 PERFTEST_OUTPUT_TOKENS=256 PERFTEST_PREFIX_TOKENS=512 PERFTEST_TOKENIZE_PROMPT=true go test -v -timeout 1h ./scenarios -run 'TestQwen3$'
 //
-// For a model that is not of Qwen3, PERFTEST_TOKENIZER names its folder.
+// For a model that is not of Qwen3, PERFTEST_TOKENIZER names its folder. Without
+// it, and without lengths that were asked for, TestQwen3 sends prompts that come
+// with slogate, so that a first run against any server works.
 //
 // # Environment
 //

@@ -24,8 +24,11 @@ func TestQwen3(t *testing.T) {
 	}
 	perftest.Sweep(t, perftest.Scenario{
 		Target: target,
-		Workload: fixtures.Random{
-			Input: s.input, Output: s.output, Prefix: s.prefix, IgnoreEOS: ignoreEOS(t), TokenIDs: tokenIDs,
+		Workload: anyModel{
+			Random: fixtures.Random{
+				Input: s.input, Output: s.output, Prefix: s.prefix, IgnoreEOS: ignoreEOS(t), TokenIDs: tokenIDs,
+			},
+			logf: t.Logf,
 		},
 		Warmup: s.warmup(),
 	}, perftest.Levels{Loads: s.loads()}, func(t *testing.T, res *perftest.Result) {
