@@ -53,6 +53,9 @@ func FuzzAnswer(f *testing.F) {
 		}
 		x, y := timeless(a), timeless(b)
 		x.Bytes, y.Bytes = 0, 0 // what was read ahead counts
+		if x.Class == record.ClassMalformed && y.Class == x.Class {
+			x.Message, y.Message = "", "" // of two faults, the one that the reads met first
+		}
 		if diff := cmp.Diff(x, y); diff != "" {
 			t.Errorf("(-in one block +in reads of %d)\n%s", perRead, diff)
 		}
