@@ -41,13 +41,14 @@ type driver struct {
 	observers feeds
 	writer    *record.Writer
 	put       func(*record.Record) // the writer's, bound once
-	ahead     *load.Preparer[prepared]
+	ahead     *load.Preparer[*prepared]
 	slots     slots
 	warmup    atomic.Bool  // the phase under way
 	began     atomic.Int64 // when the phase began, nanoseconds after the epoch
 	next      int          // position of the request that is prepared next
 	inFlight  atomic.Int64
 	places    chan struct{}         // of turns in flight; nil without a limit
+	cut       atomic.Bool           // a conversation was, when the run was stopped
 	turnErr   atomic.Pointer[error] // of a later turn of a conversation
 }
 
@@ -99,7 +100,7 @@ func (r *run) measure(ctx context.Context) (*Result, error) {
 	res.setHealth(ran, r.client.ReadLag(), readings, r.scenario.ClientLimits, r.settings.bottleneckWarns)
 	d.findings(res, ran, writeErr)
 	if res.Ended = ended(ctx, err); res.Ended != endedComplete {
-		res.Partial = ran.Reason == load.ReasonStopped || err != nil
+		res.Partial = ran.Reason == load.ReasonStopped || err != nil || d.cut.Load()
 	}
 	if !res.Partial {
 		res.Ended = endedComplete
@@ -198,7 +199,7 @@ func (d *driver) trace(warmedUp bool) func() (time.Duration, any, bool) {
 			base = p.at
 		}
 		first = false
-		return p.at - base, &p, true
+		return p.at - base, p, true
 	}
 }
 
@@ -207,14 +208,11 @@ func (d *driver) trace(warmedUp bool) func() (time.Duration, any, bool) {
 func (d *driver) send(ctx context.Context, t *load.Turn) bool {
 	p, ok := t.Item.(*prepared)
 	if !ok {
-		one, ok := d.ahead.Take(d.bodies)
-		if !ok {
+		if p, ok = d.ahead.Take(d.bodies); !ok {
 			return false
 		}
-		p = &one
 	}
-	d.converse(ctx, t, p)
-	return true
+	return d.converse(ctx, t, p)
 }
 
 // exchange is one request and its answer.
@@ -269,7 +267,7 @@ func (s *slots) get(i int) *client.Slot {
 
 // prepare encodes the workload's next request of this shard. It asks for no
 // more than the run wants.
-func (d *driver) prepare() (_ prepared, err error) {
+func (d *driver) prepare() (_ *prepared, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("workload: it panicked: %v", p)
@@ -278,7 +276,7 @@ func (d *driver) prepare() (_ prepared, err error) {
 	var req Request
 	for mine := false; !mine; d.next++ {
 		if n := d.asks(); n > 0 && d.next >= n {
-			return prepared{}, io.EOF
+			return nil, io.EOF
 		}
 		if req, err = d.source.Next(); err != nil {
 			break
@@ -286,19 +284,19 @@ func (d *driver) prepare() (_ prepared, err error) {
 		mine = d.plan.paired || d.settings.mine(d.next)
 	}
 	if err == io.EOF {
-		return prepared{}, err
+		return nil, err
 	}
 	if err != nil {
-		return prepared{}, fmt.Errorf("workload: %w", err)
+		return nil, fmt.Errorf("workload: %w", err)
 	}
 	return d.encoded(req)
 }
 
 // encoded is a request with its body.
-func (d *driver) encoded(req Request) (prepared, error) {
+func (d *driver) encoded(req Request) (*prepared, error) {
 	body, e, err := d.encode(req, d.params)
 	if err != nil {
-		return prepared{}, fmt.Errorf("workload: %w", err)
+		return nil, fmt.Errorf("workload: %w", err)
 	}
-	return prepared{body: body, encoded: e, at: req.At, planned: req.PlannedInput, row: req.Row, items: len(req.Inputs) + len(req.Documents), then: req.Then, tag: req.Tag}, nil
+	return &prepared{body: body, encoded: e, at: req.At, planned: req.PlannedInput, row: req.Row, items: len(req.Inputs) + len(req.Documents), then: req.Then, tag: req.Tag}, nil
 }

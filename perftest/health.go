@@ -189,7 +189,7 @@ func (r *Result) setHealth(ran load.Report, reads client.Lag, watch health.Readi
 	r.Health.SendLag, r.Health.SlotGap = lagOf(q.SendLag), lagOf(q.SlotGap)
 	r.Health.SlotGapShare = per(Value(q.GapTotal.Seconds()), Value(q.WorkerTime.Seconds()))
 	r.Health.Lines = health.Lines(watch, q)
-	for _, f := range r.findings(0, true) {
+	for _, f := range r.findings(q, true) {
 		r.Health.Findings = append(r.Health.Findings, f.String()+": "+f.Remedy)
 	}
 }
@@ -216,14 +216,14 @@ func (h *Health) readings() health.Readings {
 // duration is v seconds; 0 when absent.
 func (v Value) duration() time.Duration { return time.Duration(known(v)*1e9 + 0.5) }
 
-// findings are what was too much of the client's own delay, for SLOs with the
-// given smallest limit on a time, and on rates or not: gaps between answers and
+// findings are what was too much of the client's own delay, by what the samples
+// tell of it, for SLOs on rates or not: gaps between answers and
 // requests cost a closed loop throughput, and no request any time.
 //
 // Where the kernel has stamped the arrivals, a goroutine that comes late moves
 // no figure but the sendings, which are measured. Stalls are judged there only
 // by a limit that was set.
-func (r *Result) findings(smallest time.Duration, rates bool) []health.Finding {
+func (r *Result) findings(q health.Requests, rates bool) []health.Finding {
 	l := r.Health.Limits
 	if r.Health.KernelStamps {
 		l.Jitter, l.JitterShare = cmp.Or(l.Jitter, -1), cmp.Or(l.JitterShare, -1)
@@ -231,7 +231,7 @@ func (r *Result) findings(smallest time.Duration, rates bool) []health.Finding {
 	if !rates {
 		l.SlotGapShare = -1
 	}
-	return health.Findings(r.Health.readings(), r.requestsHealth(smallest), health.Thresholds{
+	return health.Findings(r.Health.readings(), q, health.Thresholds{
 		SendLag: l.SendLag, SendLagShare: l.SendLagShare, Late: l.Late, LateBy: l.LateBy, Offered: l.Offered, Waited: l.Waited,
 		SlotGap: l.SlotGap, SlotGapShare: l.SlotGapShare, Jitter: l.Jitter, JitterShare: l.JitterShare, CPU: l.CPU, Throttled: l.Throttled,
 	})
@@ -261,5 +261,5 @@ func (r *Result) bottleneck(slos []SLO) string {
 			add(l)
 		}
 	}
-	return health.Bottleneck(r.findings(smallest, rates))
+	return health.Bottleneck(r.findings(r.requestsHealth(smallest), rates))
 }

@@ -2,6 +2,7 @@ package perftest
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"github.com/slogate/slogate/internal/client"
@@ -12,18 +13,26 @@ import (
 // the turns after it: each with the server's real answer to the one before,
 // and after the time that a user thinks. A conversation is one request of the
 // load, which has one turn of it in flight, and no turn starts after its end.
-func (d *driver) converse(ctx context.Context, t *load.Turn, p *prepared) {
+// It reports false when not even the first turn was sent.
+func (d *driver) converse(ctx context.Context, t *load.Turn, p *prepared) bool {
 	slot := d.slots.get(t.Slot)
 	turn := startOf(t)
 	for {
 		if !d.enterTurn(ctx, &turn) {
-			return
+			d.cut.Store(true)
+			return turn.turn > 1
 		}
 		d.exchange(ctx, slot, t, turn, p)
 		d.leaveTurn()
 		next, ok := d.then(slot, p, &turn)
-		if !ok || !d.think(ctx, turn.scheduled) {
-			return
+		if !ok {
+			return true
+		}
+		if !d.think(ctx, turn.scheduled) {
+			if d.stop.Err() != nil {
+				d.cut.Store(true)
+			}
+			return true
 		}
 		p = next
 	}
@@ -39,7 +48,13 @@ func startOf(t *load.Turn) start { return start{1, t.Scheduled, t.Ready} }
 
 // then prepares the next turn. It is scheduled for the moment after the answer
 // at which the user has thought.
-func (d *driver) then(slot *client.Slot, p *prepared, turn *start) (*prepared, bool) {
+func (d *driver) then(slot *client.Slot, p *prepared, turn *start) (_ *prepared, more bool) {
+	defer func() {
+		if p := recover(); p != nil {
+			d.broken(fmt.Errorf("workload: it panicked: %v", p))
+			more = false
+		}
+	}()
 	if p.then == nil {
 		return nil, false
 	}
@@ -59,7 +74,7 @@ func (d *driver) then(slot *client.Slot, p *prepared, turn *start) (*prepared, b
 	}
 	*turn = start{turn: turn.turn + 1, scheduled: ended + int64(max(req.Think, 0))}
 	turn.ready = turn.scheduled
-	return &next, true
+	return next, true
 }
 
 // think waits for a moment, and reports whether the load goes on then.

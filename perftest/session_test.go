@@ -2,6 +2,7 @@ package perftest_test
 
 import (
 	"bytes"
+	"context"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -79,4 +80,43 @@ func TestConversationEndsWithAFailure(t *testing.T) {
 		})
 		require.Equal(t, []int{2 + 3, 4, 1}, []int{res.Counts.Sent, res.Counts.Succeeded, res.Counts.Failed})
 	})
+}
+
+// A conversation that is cut by the end of the test makes the result partial,
+// although every conversation of the load had begun.
+func TestConversationCutIsPartial(t *testing.T) {
+	inResults(t)
+	synctest.Test(t, func(t *testing.T) {
+		s := simserver.StartPipe(t, simserver.Profile{TTFT: 100 * time.Millisecond})
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		notes := &noteT{TB: t, ctx: ctx}
+		res := perftest.Run(notes, perftest.Scenario{
+			Target:   s.Target(),
+			Workload: fixtures.Conversations{Users: [][]string{{"one", "two"}}, Think: time.Hour, Output: 1},
+			Load:     perftest.Closed{Concurrency: 2, Requests: 2},
+		})
+		require.Equal(t, 2, res.Counts.Succeeded)
+		require.True(t, res.Partial)
+	})
+}
+
+// noteT is a test whose context is another.
+type noteT struct {
+	testing.TB
+	ctx context.Context
+}
+
+func (t *noteT) Context() context.Context    { return t.ctx }
+func (t *noteT) Deadline() (time.Time, bool) { panic("as in a bubble") }
+
+// A workload that panics on an answer ends the run, and not the process.
+func TestConversationThatPanics(t *testing.T) {
+	inResults(t)
+	s := simserver.Start(t, simserver.Profile{})
+	fatal := fatalOf(t, perftest.Scenario{
+		Target: s.Target(), Load: perftest.Closed{Concurrency: 1, Requests: 1},
+		Workload: same{perftest.Request{Prompt: "Hello", MaxTokens: 1, Then: func(string) (perftest.Request, bool) { panic("no next") }}},
+	})
+	require.Contains(t, fatal, "workload: it panicked: no next")
 }

@@ -1,6 +1,7 @@
 package client
 
 import (
+	"bytes"
 	"context"
 	"net"
 	"slices"
@@ -53,8 +54,10 @@ func FuzzAnswer(f *testing.F) {
 		}
 		x, y := timeless(a), timeless(b)
 		x.Bytes, y.Bytes = 0, 0 // what was read ahead counts
-		if x.Class == record.ClassMalformed && y.Class == x.Class {
-			x.Message, y.Message = "", "" // of two faults, the one that the reads met first
+		if x.Class == record.ClassMalformed && y.Class == x.Class && bytes.Contains(bytes.ToLower(answer), []byte("content-encoding")) {
+			// What decompresses reads ahead: of two faults, in the chunks and
+			// in what they hold, the message names the one that was met first.
+			x.Message, y.Message = "", ""
 		}
 		if diff := cmp.Diff(x, y); diff != "" {
 			t.Errorf("(-in one block +in reads of %d)\n%s", perRead, diff)
