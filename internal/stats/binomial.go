@@ -18,6 +18,9 @@ func PassP(k, n, q0 float64) float64 {
 	if !counts(k, n) || !share(q0) {
 		return math.NaN()
 	}
+	if k == n {
+		return 1 // also at q0 = 1
+	}
 	return RegIncBeta(n-k, k+1, 1-q0)
 }
 
@@ -27,6 +30,9 @@ func PassP(k, n, q0 float64) float64 {
 func FailP(k, n, q0 float64) float64 {
 	if !counts(k, n) || !share(q0) {
 		return math.NaN()
+	}
+	if k == 0 {
+		return 1 // also at q0 = 0
 	}
 	return RegIncBeta(k, n-k+1, q0)
 }
