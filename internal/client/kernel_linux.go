@@ -8,6 +8,7 @@ import (
 	"net"
 	"os"
 	"runtime"
+	"sync"
 	"syscall"
 	"unsafe"
 
@@ -37,8 +38,19 @@ type kernel struct {
 	n      int
 	errno  syscall.Errno
 	waited bool
+	own    []byte // the caller's buffer
 	eventSize
+
+	block *block // lent while the client is far behind
+	ahead []byte // of it, what no caller has got yet
 }
+
+// block is what a connection reads into when the client is far behind: more than
+// net/http asks for at a time, which saves most of the system calls. Few are in
+// use, since a connection gives its own back before it waits.
+type block [32 << 10]byte
+
+var blocks = sync.Pool{New: func() any { return new(block) }}
 
 // newKernel gives nil where nc has no such stamps.
 func newKernel(nc net.Conn, w *wall) *kernel {
@@ -65,15 +77,43 @@ func newKernel(nc net.Conn, w *wall) *kernel {
 	return k
 }
 
-// read reads like [net.TCPConn.Read], and says when what it brought had come.
-// p must have room.
-func (k *kernel) read(p []byte) (n int, at, lag int64, err error) {
-	p = p[:k.room(len(p))]
-	k.waited = false
+// taken gives what the last read brought beyond what its caller had room for.
+func (k *kernel) taken(p []byte) int {
+	n := copy(p, k.ahead)
+	if k.ahead = k.ahead[n:]; len(k.ahead) == 0 {
+		k.giveBack()
+	}
+	return n
+}
+
+// giveBack returns the block, if one is lent.
+func (k *kernel) giveBack() {
+	if k.block != nil {
+		blocks.Put(k.block)
+		k.block, k.ahead = nil, nil
+	}
+}
+
+// into sets where the next system call reads to.
+func (k *kernel) into(p []byte) {
 	k.iov.Base = &p[0]
 	k.iov.SetLen(len(p))
+}
+
+// read reads like [net.TCPConn.Read], and says when what it brought had come.
+// p must have room, and all that was read ahead must be taken.
+func (k *kernel) read(p []byte) (n int, at, lag int64, err error) {
+	k.own = p[:k.room(len(p))]
+	k.waited = false
+	if k.far() {
+		k.block = blocks.Get().(*block)
+		k.into(k.block[:])
+	} else {
+		k.into(k.own)
+	}
 	err = k.raw.Read(k.try)
-	k.iov.Base = nil // keeps no buffer alive
+	room := len(k.own)
+	k.iov.Base, k.own = nil, nil // keeps no buffer alive
 	runtime.KeepAlive(p)
 	switch {
 	case err != nil:
@@ -86,12 +126,17 @@ func (k *kernel) read(p []byte) (n int, at, lag int64, err error) {
 		err = io.EOF
 	}
 	if err != nil {
+		k.giveBack()
 		at, lag = k.at(0, k.waited)
 		return 0, at, lag, err
 	}
 	at, lag = k.at(k.stamp(), k.waited)
-	k.learn(k.waited, k.n, len(p))
-	return k.n, at, lag, nil
+	k.learn(k.waited, k.n, room)
+	if k.block == nil {
+		return k.n, at, lag, nil
+	}
+	k.ahead = k.block[:k.n]
+	return k.taken(p), at, lag, nil
 }
 
 // receive is called with the descriptor, again whenever it may be readable. It
@@ -106,6 +151,10 @@ func (k *kernel) receive(fd uintptr) bool {
 			continue
 		case syscall.EAGAIN:
 			k.waited = true
+			if k.block != nil { // it has caught up
+				k.giveBack()
+				k.into(k.own)
+			}
 			return false
 		case 0:
 			acquire(fd)

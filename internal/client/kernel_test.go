@@ -168,6 +168,55 @@ func TestBoundOfReads(t *testing.T) {
 	require.Equal(t, 100, ours.kernel.bound)
 }
 
+// A client that is far behind reads more than it is asked for, and hands it out
+// in order with one stamp a read; it has given the memory back when it waits.
+func TestReadsFarBehind(t *testing.T) {
+	ours, theirs := stamped(t)
+	sent := make([]byte, 1<<20)
+	for i := range sent {
+		sent[i] = byte(i ^ i>>8)
+	}
+	written := make(chan error, 1)
+	go func() {
+		_, err := theirs.Write(sent)
+		written <- err
+	}()
+	var got []byte
+	buf := make([]byte, 4096)
+	var lent, inOne int
+	for reads := int64(0); len(got) < len(sent); {
+		n, err := ours.Read(buf)
+		require.NoError(t, err)
+		got = append(got, buf[:n]...)
+		if ours.reads.Load() == reads {
+			inOne++
+		}
+		if reads = ours.reads.Load(); ours.kernel.block != nil {
+			lent++
+		}
+	}
+	require.NoError(t, <-written)
+	require.Equal(t, sent, got)
+	if lent == 0 {
+		t.Skip("the peer was too slow")
+	}
+	require.GreaterOrEqual(t, inOne, lent/2, "reads that needed no system call")
+
+	frame := strings.Repeat("x", 100)
+	catchUp(t, ours, theirs, frame)
+	require.Nil(t, ours.kernel.block)
+	require.False(t, ours.kernel.far())
+
+	// The end comes after what was read ahead of it.
+	ours.kernel.full, ours.kernel.backlog = fullBound, backlogBound
+	write(t, theirs, strings.Repeat(frame, 100))
+	theirs.Close()
+	rest, err := io.ReadAll(ours)
+	require.NoError(t, err)
+	require.Equal(t, strings.Repeat(frame, 100), string(rest))
+	require.Nil(t, ours.kernel.block)
+}
+
 func TestEventSizesAreLearnt(t *testing.T) {
 	type read struct {
 		waited  bool

@@ -80,6 +80,7 @@ func (c *Client) NewSlot() *Slot {
 		s.stream.body.want = sniffEvents
 	}
 	s.stream.stamp = s.arrival
+	s.stream.decoder = wire.NewDecoder(c.cfg.Dialect)
 	s.stream.textOf, _ = wire.AsTexter(c.cfg.Dialect)
 	c.mu.Lock()
 	defer c.mu.Unlock()

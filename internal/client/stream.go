@@ -19,6 +19,7 @@ type stream struct {
 	stamp  func() int64
 	whole  bool // the body is one JSON value: it has an end, but no token times
 
+	decoder   *wire.Decoder
 	event     wire.Event
 	reads     int64  // socket reads when the event before was complete
 	finished  bool   // an event had a finish reason
@@ -74,7 +75,7 @@ func (s *Slot) read(ctx context.Context, resp *http.Response, call Call) {
 func (s *Slot) take(e *sse.Event, call Call) (last bool) {
 	rec, st, ev := s.rec, &s.stream, &s.stream.event
 	*ev = wire.Event{}
-	err := s.c.cfg.Dialect.Decode(e.Name, e.Data, ev)
+	err := st.decoder.Decode(e.Name, e.Data, ev)
 	if err != nil {
 		*ev = wire.Event{} // what was found before the fault is not to be trusted
 	}

@@ -5,16 +5,29 @@ import (
 	"testing"
 )
 
-// BenchmarkDecode is the cost of a content event, beside encoding/json into
+// BenchmarkDecode is the cost of a content event, in full and as one that is like
+// the one before, beside encoding/json into
 // the structs that a usual client has.
 func BenchmarkDecode(b *testing.B) {
 	data := []byte(`{"id":"chatcmpl-a01127f0-6bdf-5420-b56f-eeb5a3684f76","object":"chat.completion.chunk","created":1795957803,"model":"tiny","choices":[{"index":0,"delta":{"content":" token"},"logprobs":null,"finish_reason":null}]}`)
 	b.Run("scan", func(b *testing.B) {
 		b.SetBytes(int64(len(data)))
 		b.ReportAllocs()
+		e := new(Event)
 		for b.Loop() {
-			var e Event
-			if decodeOpenAI(nil, data, &e) != nil || !e.Answer {
+			*e = Event{}
+			if Chat.Decode(nil, data, e) != nil || !e.Answer {
+				b.Fatal(e)
+			}
+		}
+	})
+	b.Run("repeat", func(b *testing.B) {
+		b.SetBytes(int64(len(data)))
+		b.ReportAllocs()
+		x, e := NewDecoder(Chat), new(Event)
+		for b.Loop() {
+			*e = Event{}
+			if x.Decode(nil, data, e) != nil || !e.Answer {
 				b.Fatal(e)
 			}
 		}

@@ -27,7 +27,12 @@ func (chat) AppendBody(dst []byte, r *Request) ([]byte, error) {
 }
 
 // Decode implements [Dialect].
-func (chat) Decode(name, data []byte, e *Event) error { return decodeOpenAI(name, data, e) }
+func (d chat) Decode(name, data []byte, e *Event) error {
+	_, err := d.decode(name, data, e)
+	return err
+}
+
+func (chat) decode(name, data []byte, e *Event) (span, error) { return decodeOpenAI(name, data, e) }
 
 // chatParts writes a content's images as OpenAI's chat takes them.
 func chatParts(_ string, parts []part) (any, error) {

@@ -153,7 +153,7 @@ func TestDecodeAllocatesNothing(t *testing.T) {
 		var e Event
 		require.Zero(t, testing.AllocsPerRun(100, func() {
 			e = Event{}
-			_ = decodeOpenAI(nil, data, &e)
+			_ = Chat.Decode(nil, data, &e)
 		}), test.name)
 	}
 }

@@ -33,4 +33,11 @@ func (completions) AppendBody(dst []byte, r *Request) ([]byte, error) {
 }
 
 // Decode implements [Dialect].
-func (completions) Decode(name, data []byte, e *Event) error { return decodeOpenAI(name, data, e) }
+func (d completions) Decode(name, data []byte, e *Event) error {
+	_, err := d.decode(name, data, e)
+	return err
+}
+
+func (completions) decode(name, data []byte, e *Event) (span, error) {
+	return decodeOpenAI(name, data, e)
+}

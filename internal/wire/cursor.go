@@ -28,7 +28,8 @@ type cursor struct {
 	i     int
 	depth int
 	bad   bool
-	badAt int // where the mistake was
+	badAt int  // where the mistake was
+	found span // the last text that was found
 }
 
 var errNotJSON = errors.New("not a JSON object")

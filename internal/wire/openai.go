@@ -1,11 +1,12 @@
 package wire
 
 // decodeOpenAI reads an event of the chat and completions dialects, streamed
-// or whole: {"choices":[{"delta"|"message":{…}|"text":…}],"usage":{…}}.
-func decodeOpenAI(name, data []byte, e *Event) error {
+// or whole: {"choices":[{"delta"|"message":{…}|"text":…}],"usage":{…}}. It gives
+// where a text lies; see [placer].
+func decodeOpenAI(name, data []byte, e *Event) (text span, err error) {
 	c, more, err := open(name, data, e)
 	if !more {
-		return err
+		return span{}, err
 	}
 	failed := false
 	for ok := c.enter('{'); ok; ok = c.next('}') {
@@ -24,7 +25,10 @@ func decodeOpenAI(name, data []byte, e *Event) error {
 			c.skip()
 		}
 	}
-	return c.close(failed, e)
+	if err := c.close(failed, e); err != nil || failed {
+		return span{}, err
+	}
+	return c.found, nil
 }
 
 // choices reads the list of choices.

@@ -246,7 +246,7 @@ func refChoice(n node, e *Event) {
 	e.Choice = int(max(index, 0)) + 1
 }
 
-// refOpenAI is decodeOpenAI by way of encoding/json.
+// refOpenAI is Chat.Decode by way of encoding/json.
 func refOpenAI(name, data []byte, e *Event) (ok bool) {
 	trimmed := bytes.Trim(data, " \t\r\n")
 	switch {
@@ -307,7 +307,7 @@ func FuzzOpenAI(f *testing.F) {
 	f.Add("error", "busy")
 	f.Fuzz(func(t *testing.T, name, data string) {
 		var got, want Event
-		err := decodeOpenAI([]byte(name), []byte(data), &got)
+		err := Chat.Decode([]byte(name), []byte(data), &got)
 		ok := refOpenAI([]byte(name), []byte(data), &want)
 		require.Equal(t, ok, err == nil, "%q: %v", data, err)
 		if ok {

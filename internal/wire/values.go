@@ -77,14 +77,20 @@ func tokens(number []byte) int64 {
 	return n
 }
 
-// text reads a value and reports whether it is a string with anything in it.
+// text reads a value and reports whether it is a string with anything in it,
+// which is then found. Nothing else may become of the string; see [placer].
 func (c *cursor) text() bool {
 	if c.peek() != '"' {
 		c.skip()
 		return false
 	}
+	from := c.i + 1
 	raw, _ := c.str()
-	return len(raw) > 0
+	if len(raw) == 0 {
+		return false
+	}
+	c.found = span{from, from + len(raw)}
+	return true
 }
 
 // items reads a value and gives the number of its elements if it is a list.
