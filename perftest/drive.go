@@ -36,7 +36,6 @@ const slowWriter = 10_000
 type driver struct {
 	*run
 	stop      context.Context // done: no more starts
-	bodies    context.Context // done: no more waiting for bodies; written between phases only
 	collector *collector
 	observers feeds
 	writer    *record.Writer
@@ -125,7 +124,7 @@ func (d *driver) findings(res *Result, ran load.Report, writeErr error) {
 	say(writeErr != nil, "%s is incomplete: %v", requestsFile, writeErr)
 	say(waiting > slowWriter, "up to %d requests waited to be written: the disk of %s, or the Tokenizer, is slower than the load", waiting, d.dir)
 	say(starved > 0, "%d requests had to wait for their body: the workload is slower than the load", starved)
-	say(ran.Reason == load.ReasonExhausted && res.Counts.Sent < res.Counts.Planned && d.bodies.Err() == nil, "the workload ended after %d of %d requests", res.Counts.Sent, res.Counts.Planned)
+	say(ran.Reason == load.ReasonExhausted && res.Counts.Sent < res.Counts.Planned, "the workload ended after %d of %d requests", res.Counts.Sent, res.Counts.Planned)
 	say(d.plan.Requests > 0 && d.plan.Requests < d.plan.slots(), "%d requests are fewer than the %d slots: the asked concurrency was never reached", d.plan.Requests, d.plan.slots())
 	say(ran.Dropped > 0, "%d of %d requests were dropped, because %d were in flight already", ran.Dropped, ran.Offered, d.plan.InFlight)
 	say(ran.Unsent > 0, "%d of %d requests still waited to be sent at the end", ran.Unsent, ran.Offered)
@@ -169,19 +168,8 @@ func (d *driver) watching() health.Options {
 	return health.Options{}
 }
 
-// drive runs one plan. A closed loop that has a duration waits for a body no
-// longer than that, so that nothing starts after it.
+// drive runs one plan.
 func (d *driver) drive(ctx context.Context, p *Plan, read func() (time.Duration, any, bool)) load.Report {
-	length := p.Duration
-	if p.profile != nil {
-		length = p.profile.Length()
-	}
-	d.bodies = ctx
-	if length > 0 && !p.open() {
-		var cancel context.CancelFunc
-		d.bodies, cancel = context.WithTimeout(ctx, length)
-		defer cancel()
-	}
 	d.began.Store(int64(time.Since(d.epoch)))
 	return p.loop(d.scenario.Seed, d.settings.shard, d.grace, read).Run(ctx, d.epoch, d.send)
 }
@@ -208,7 +196,7 @@ func (d *driver) trace(warmedUp bool) func() (time.Duration, any, bool) {
 func (d *driver) send(ctx context.Context, t *load.Turn) bool {
 	p, ok := t.Item.(*prepared)
 	if !ok {
-		if p, ok = d.ahead.Take(d.bodies); !ok {
+		if p, ok = d.ahead.Take(t.Wait); !ok {
 			return false
 		}
 	}

@@ -25,6 +25,11 @@ type ClosedLoop struct {
 	// Think is the time between the end of an answer and the slot's next
 	// request, which is scheduled for the end of it.
 	Think Think
+	// Steady keeps both ends of the loop out of the plan: the Options' Requests
+	// and Duration count from the first request after the start burst, and when
+	// they are over the slots stay busy with padding until the last measured
+	// request has ended. It has no meaning with a Profile.
+	Steady bool
 }
 
 // Slots is the number of slots that this shard has at most.
@@ -71,10 +76,13 @@ func (c ClosedLoop) Run(ctx context.Context, epoch time.Time, do Do) Report {
 		c.Duration = shorter(c.Duration, c.Profile.Length())
 	}
 	l := &closed{run: begin(ctx, epoch, c.Options), think: c.Think, gate: newGate(c.FirstTokens)}
+	if c.Steady && c.Profile == nil {
+		l.steady = newSteady(l.run, c.RampUp, c.Concurrency, len(slots))
+	}
 	l.alarm = newAlarm(l.run)
 	l.asked = func(window time.Duration) float64 { return asked(slots, window) }
-	if c.Duration > 0 {
-		l.watch.Go(l.expire)
+	if c.Duration > 0 && l.steady == nil {
+		l.watch.Go(l.pastDuration)
 	}
 	var running sync.WaitGroup
 	for k, spans := range slots {
@@ -82,6 +90,7 @@ func (c ClosedLoop) Run(ctx context.Context, epoch time.Time, do Do) Report {
 	}
 	running.Wait()
 	l.alarm.close()
+	l.steady.close(&l.report)
 	return l.end()
 }
 
@@ -99,14 +108,8 @@ type closed struct {
 	think Think
 	gate  gate
 	alarm *alarm
-}
 
-// expire says when the plan's duration has passed: there may be no slot that
-// is free then.
-func (l *closed) expire() {
-	if l.pass(l.Duration) {
-		l.over(l.report.Start + int64(l.Duration))
-	}
+	steady *steady // nil when the plan has both ends in it
 }
 
 // slot sends one request after the other. Between them there is nothing but a
@@ -121,6 +124,7 @@ func (l *closed) slot(slot int, spans []span, do Do) {
 	if l.think.Exponential {
 		thoughts = newStream(l.Seed, forThinks)
 	}
+	defer l.pad(t, do)
 	wake := make(chan struct{}, 1)
 	start := l.report.Start
 	free, now := start, start
@@ -146,12 +150,13 @@ func (l *closed) slot(slot int, spans []span, do Do) {
 			t.FirstToken() // gives the place back
 			return
 		}
-		n, ok := l.claim()
+		n, ok := l.next(t, k)
 		t.Index = l.Shard.global(n)
 		if ok {
 			now, ok = l.call(do, t)
 		}
 		t.FirstToken() // if it never came
+		l.ended(t, ok)
 		if !ok {
 			return
 		}

@@ -19,6 +19,7 @@ func (r *run) end() Report {
 	close(r.ended)
 	r.watch.Wait()
 	r.halt()
+	r.expire()
 	out := r.report
 	out.End = end
 	if out.Stop == Never && r.stop.Err() != nil {
@@ -27,6 +28,7 @@ func (r *run) end() Report {
 	for _, b := range r.slots {
 		out.Started += b.count
 	}
+	out.Started -= out.Starting
 	out.Slots = len(r.slots)
 	out.Abandoned, out.Drained = int(r.abandoned.Load()), int(r.cut.Load())
 	out.Offered = max(out.Offered, out.Started)
@@ -60,7 +62,7 @@ func (r *run) reason(out Report) Reason {
 // achieved is the concurrency and the rate that were. No request began after
 // the last start, so that a slot has at most one that reaches beyond it.
 func (r *run) achieved(out *Report) {
-	first, last := Never, Never
+	first, last, all := Never, Never, out.Started+out.Starting
 	for _, b := range r.slots {
 		if first == Never || b.first < first {
 			first = b.first
@@ -75,7 +77,7 @@ func (r *run) achieved(out *Report) {
 			out.Concurrency += float64(b.until(last)) / float64(window)
 		}
 	}
-	out.Rate = rate(out.Started, first, last)
+	out.Rate = rate(all, first, last)
 }
 
 // rate is that of n moments, a second, between the first of them and the last.

@@ -34,12 +34,15 @@ type Report struct {
 	Planned int
 	// Offered is how many fell due: Started + Dropped + Unsent.
 	Offered   int
-	Started   int // requests that were sent
+	Started   int // requests that were sent: of a steady loop, the measured ones
 	Dropped   int // of an open loop whose bound was reached
 	Unsent    int // those that waited when the run ended, or found no request to send
 	Abandoned int // of those started, cancelled by [Cancel]
 	Drained   int // of those started, cancelled by [Drain]
 	Slots     int // slots that were used: the most requests in flight
+	// Starting and Padded are the requests of those parts that a steady loop
+	// sent beside the plan's.
+	Starting, Padded int
 
 	Reason    Reason // why there were no more
 	Start     int64  // when the first slots became free, and from which arrivals count

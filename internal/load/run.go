@@ -22,6 +22,12 @@ type run struct {
 	starts context.Context
 	halt   context.CancelFunc
 
+	// expired is done when no more requests of the plan may be waited for:
+	// its duration has passed, or the run was stopped.
+	expired context.Context
+	expire  context.CancelFunc
+	from    atomic.Int64 // from when the plan's duration counts; [Never] before that is known
+
 	claimed   atomic.Int64
 	exhausted atomic.Bool // a Do found no request
 	abandoned atomic.Int64
@@ -47,8 +53,10 @@ func begin(ctx context.Context, epoch time.Time, o Options) *run {
 		r.limit = o.Shard.Of(o.Requests)
 	}
 	r.starts, r.halt = context.WithCancel(ctx)
+	r.expired, r.expire = context.WithCancel(ctx)
 	r.hard, r.kill = context.WithCancelCause(context.WithoutCancel(ctx))
 	r.report = Report{Start: r.now(), LastStart: Never, Stop: Never, Planned: max(r.limit, 0)}
+	r.from.Store(r.report.Start)
 	r.watch.Go(r.giveUp)
 	r.watch.Go(r.drain)
 	return r
@@ -114,7 +122,8 @@ func (r *run) over(at int64) {
 
 // within says whether a start at a moment lies within the plan's duration.
 func (r *run) within(at int64) bool {
-	return r.Duration <= 0 || at-r.report.Start < int64(r.Duration)
+	from := r.from.Load()
+	return r.Duration <= 0 || from == Never || at-from < int64(r.Duration)
 }
 
 // claim takes a start from the plan's number of requests.
@@ -130,8 +139,8 @@ func (r *run) claim() (k int, ok bool) {
 }
 
 // call sends one request, and gives the moment at which it ended. A request
-// that found nothing to send ends the run, unless the run was stopped: who
-// waited for the next request was then only told to go.
+// that found nothing to send ends the run, unless the run was stopped or its
+// duration has passed: who waited for the next request was then only told to go.
 func (r *run) call(do Do, t *Turn) (end int64, sent bool) {
 	begin := r.now()
 	ctx := r.hard
@@ -139,8 +148,9 @@ func (r *run) call(do Do, t *Turn) (end int64, sent bool) {
 	if chosen {
 		ctx = r.abandon()
 	}
+	t.Wait = r.expired
 	if !do(ctx, t) {
-		if r.stop.Err() == nil && r.hard.Err() == nil {
+		if r.expired.Err() == nil && r.hard.Err() == nil {
 			r.exhausted.Store(true)
 			r.over(r.now())
 		}

@@ -1,13 +1,28 @@
 package load
 
-import "time"
+import (
+	"context"
+	"time"
+)
+
+// Part is the part of a load that a request belongs to.
+type Part uint8
+
+// The parts. Only a [ClosedLoop] that is Steady has more than the first.
+const (
+	Measured Part = iota // what the plan asks for
+	Starting             // from the start burst: the first of its slot, or sent before all slots had started
+	Padding              // sent after the last measured one, while those before it are in flight
+)
 
 // Turn is one request's start. It belongs to its slot, which uses it again for
 // the next request: nothing of it may be kept when [Do] returns.
 type Turn struct {
 	// Slot that sends it, from 0. A slot has one request at a time.
 	Slot int
-	// Index is its position in the plan of the whole load, from 0. Those of a
+	// Part of the load that it belongs to.
+	Part Part
+	// Index is its position in its part of the whole load, from 0. Those of a
 	// closed loop are in order of their starts within a shard.
 	Index int
 	// Scheduled is when it should have started, in nanoseconds after the
@@ -16,6 +31,8 @@ type Turn struct {
 	// Ready is when it might start: Scheduled, or the end of its wait for a bound
 	// of the plan.
 	Ready int64
+	// Wait is done when it is no use to wait any longer for something to send.
+	Wait context.Context
 	// Item is what is to be sent, where the schedule knows it.
 	Item any
 
