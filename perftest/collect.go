@@ -51,11 +51,7 @@ func (c *collector) add(r *record.Record) {
 	}
 	c.counts.Resent += r.Resent
 	c.progress(r)
-	if r.Warmup {
-		c.counts.Warmup++
-		if !r.OK() {
-			c.counts.WarmupFailed++
-		}
+	if c.beside(r) {
 		return
 	}
 	c.counts.Sent++
@@ -97,6 +93,31 @@ func (c *collector) add(r *record.Record) {
 	c.samples.add(r)
 }
 
+// beside counts a request that is part of no figure, and says whether it is
+// one.
+func (c *collector) beside(r *record.Record) bool {
+	failed := 0
+	if !r.OK() && r.Class != record.ClassCancelled {
+		failed = 1
+	}
+	switch r.Part {
+	case record.Warmup:
+		c.counts.Warmup++
+		if !r.OK() {
+			c.counts.WarmupFailed++
+		}
+	case record.Start:
+		c.counts.Start++
+		c.counts.StartFailed += failed
+		c.samples.start = append(c.samples.start, newSample(r))
+	case record.Padding:
+		c.counts.Padding++
+	default:
+		return false
+	}
+	return true
+}
+
 // coalescedTokens is the number of token events that share a socket read with
 // the token event before. (A role or finish event in the same read is usual,
 // and harmless.)
@@ -133,11 +154,14 @@ func (c *collector) progress(r *record.Record) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	l := &c.live
-	if r.Warmup {
+	switch r.Part {
+	case record.Warmup:
 		l.warmupDone++
 		if !r.OK() {
 			l.warmupFailed++
 		}
+		return
+	case record.Start, record.Padding:
 		return
 	}
 	if l.done == 0 || r.Sent < l.firstSent {
@@ -207,6 +231,7 @@ func (r *Result) warn() {
 	say(c.AtOnce, "%d of %d answers came as one event of several tokens: their TPOT is not known (something on the way holds the stream back?)", c.AtOnce, c.Succeeded)
 	say(c.Short, "%d of %d answers have fewer tokens than asked although the end token is ignored", c.Short, c.Succeeded)
 	say(c.WarmupFailed, "%d of %d warm-up requests failed", c.WarmupFailed, c.Warmup)
+	say(c.StartFailed, "%d of the %d requests of the start burst failed, which is in no figure", c.StartFailed, c.Start)
 	say(c.Resent, "%d requests were sent again, because the server had closed the connection they were first sent on", c.Resent)
 	if r.Metrics.ITL.Resolution > 0 {
 		say(1, "ITL percentiles come from a histogram with a resolution of %.2g %%", 100*r.Metrics.ITL.Resolution)

@@ -145,7 +145,7 @@ func (d *driver) phases(ctx context.Context) (load.Report, health.Readings) {
 	warmedUp := false
 	if w := d.scenario.Warmup; w.Requests > 0 || w.Duration > 0 {
 		d.warmup.Store(true)
-		p := Plan{Concurrency: d.warmupSlots(), Requests: w.Requests, Duration: w.Duration}
+		p := Plan{Concurrency: d.warmupSlots(), Requests: w.Requests, Duration: w.Duration, KeepEnds: true}
 		if ran := d.drive(ctx, &p, nil); ran.Reason == load.ReasonStopped {
 			return ran, health.Readings{}
 		}
@@ -206,7 +206,7 @@ func (d *driver) send(ctx context.Context, t *load.Turn) bool {
 // exchange is one request and its answer.
 func (d *driver) exchange(ctx context.Context, slot *client.Slot, t *load.Turn, turn start, p *prepared) {
 	rec := d.writer.Get()
-	rec.Index, rec.Warmup, rec.Slot, rec.Tag, rec.Scheduled, rec.Ready = t.Index, d.warmup.Load(), t.Slot, p.tag, turn.scheduled, turn.ready
+	rec.Index, rec.Part, rec.Slot, rec.Tag, rec.Scheduled, rec.Ready = t.Index, d.part(t), t.Slot, p.tag, turn.scheduled, turn.ready
 	if p.then != nil || turn.turn > 1 {
 		rec.Turn = turn.turn
 	}
@@ -217,6 +217,19 @@ func (d *driver) exchange(ctx context.Context, slot *client.Slot, t *load.Turn, 
 		Body: p.body, IgnoreEOS: p.encoded.ignoreEOS, N: p.encoded.choices, Prompts: p.encoded.prompts, FirstToken: d.firstToken(t), KeepAnswer: p.then != nil,
 	}, rec, d.put)
 	d.inFlight.Add(-1)
+}
+
+// part is that of a run that a turn belongs to.
+func (d *driver) part(t *load.Turn) record.Part {
+	switch {
+	case d.warmup.Load():
+		return record.Warmup
+	case t.Part == load.Starting:
+		return record.Start
+	case t.Part == load.Padding:
+		return record.Padding
+	}
+	return record.Measured
 }
 
 // firstToken tells the load of a request's first token, where the load bounds

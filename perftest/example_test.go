@@ -33,7 +33,7 @@ func ExampleObserver() {
 	stands, slow := expvar.NewString("perftest"), expvar.NewInt("perftest_slow")
 	page := perftest.ObserverFunc(func(s perftest.Snapshot) {
 		for _, r := range s.Finished {
-			if r.OK() && !r.Warmup && r.TTFT > 0.5 {
+			if r.OK() && r.Part == "measured" && r.TTFT > 0.5 {
 				slow.Add(1)
 			}
 		}

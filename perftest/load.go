@@ -44,6 +44,9 @@ type Plan struct {
 	Drain Drain
 	// Cancel abandons a share of the requests; zero abandons none.
 	Cancel Cancel
+	// KeepEnds measures the start burst and the drained end of a closed loop
+	// with the rest; see [Closed].
+	KeepEnds bool
 	// PrefillConcurrency is the most requests that wait for their first token
 	// at any time, of conversations the first turns; 0 means no limit.
 	PrefillConcurrency int
@@ -153,6 +156,9 @@ func (p *Plan) endsByItself() bool {
 	return p.profile != nil && p.profile.Length() > 0 || p.open()
 }
 
+// steady reports whether p keeps the ends of a closed loop out of the figures.
+func (p *Plan) steady() bool { return !p.open() && p.profile == nil && !p.KeepEnds }
+
 // slots is the number of slots of a closed loop, 0 of an open one.
 func (p *Plan) slots() int {
 	switch {
@@ -177,7 +183,7 @@ func (p *Plan) loop(seed uint64, shard load.Shard, grace time.Duration, read fun
 		Grace: grace, FirstTokens: p.PrefillConcurrency, Seed: seed, Shard: shard,
 	}
 	if !p.open() {
-		return load.ClosedLoop{Options: o, Concurrency: p.Concurrency, RampUp: load.RampUp(p.RampUp), Profile: p.profile, Think: load.Think(p.Think)}
+		return load.ClosedLoop{Options: o, Concurrency: p.Concurrency, RampUp: load.RampUp(p.RampUp), Profile: p.profile, Think: load.Think(p.Think), Steady: p.steady()}
 	}
 	l := load.OpenLoop{Options: o, InFlight: p.InFlight, Policy: load.Policy(p.AtBound)}
 	if p.schedule != nil {

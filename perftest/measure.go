@@ -18,15 +18,25 @@ func (r *Result) measure(concurrency int) {
 		CachedTokens: of(cachedTokens), FirstTurnTTFT: of(firstTurnTTFT), LaterTurnTTFT: of(laterTurnTTFT),
 		OutputSpeed: of(outputSpeed), TotalSpeed: of(totalSpeed), DecodeSpeed: of(decodeSpeed),
 	}
+	if len(r.samples.start) > 0 {
+		r.WithStart = WithStart{TTFT: distribution(r.withStart(TTFT)), TPOT: distribution(r.withStart(TPOT)), Latency: distribution(r.withStart(Latency))}
+	}
 	r.rates()
 	r.steady(concurrency)
 }
 
+// withStart are the values of the start burst too.
+func (r *Result) withStart(m Metric) []float64 {
+	return append(r.values(m), values(r.samples.start, m)...)
+}
+
 // values are those of the successes for which m is defined.
-func (r *Result) values(m Metric) []float64 {
-	values := make([]float64, 0, len(r.samples.all))
-	for i := range r.samples.all {
-		s := &r.samples.all[i]
+func (r *Result) values(m Metric) []float64 { return values(r.samples.all, m) }
+
+func values(of []sample, m Metric) []float64 {
+	values := make([]float64, 0, len(of))
+	for i := range of {
+		s := &of[i]
 		if s.failed || s.cancelled {
 			continue
 		}
@@ -42,7 +52,7 @@ func (r *Result) rates() {
 	r.Window = Absent
 	r.Rates = Rates{Input: Absent, Items: Absent, Requests: Absent, Output: Absent, Total: Absent, Errors: Absent, Concurrency: Absent,
 		OutputPerAccelerator: Absent, TotalPerAccelerator: Absent}
-	first, last, inFlight := record.Absent, record.Absent, int64(0)
+	first, last, sum := record.Absent, record.Absent, int64(0)
 	for i := range r.samples.all {
 		s := &r.samples.all[i]
 		if s.sent == record.Absent || s.done == record.Absent {
@@ -52,7 +62,7 @@ func (r *Result) rates() {
 			first = s.sent
 		}
 		last = max(last, s.done)
-		inFlight += s.done - s.sent
+		sum += s.done - s.sent
 	}
 	if all := r.Counts.Succeeded + r.Counts.Failed; all > 0 {
 		r.Rates.Errors = Value(r.Counts.Failed) / Value(all)
@@ -61,21 +71,27 @@ func (r *Result) rates() {
 		return
 	}
 	r.Window = seconds(last - first)
-	t := r.tally(func(*sample) bool { return true })
-	r.Rates.Requests, r.Rates.Output, r.Rates.Total = t.rates(r.Window)
+	r.setRates(r.tally(func(*sample) bool { return true }), r.Window)
+	r.Rates.Concurrency = per(seconds(sum), r.Window)
+}
+
+// setRates sets what r says a second of successes.
+func (r *Result) setRates(t tally, window Value) {
+	r.Rates.Requests, r.Rates.Output, r.Rates.Total = t.rates(window)
 	if t.inputs > 0 || t.requests == 0 {
-		r.Rates.Input = per(Value(t.input), r.Window)
+		r.Rates.Input = per(Value(t.input), window)
 	}
 	if t.items > 0 {
-		r.Rates.Items = per(Value(t.items), r.Window)
+		r.Rates.Items = per(Value(t.items), window)
 	}
-	r.Rates.Concurrency = per(Value(inFlight)/1e9, r.Window)
 	if n := Value(r.Target.Accelerators); n > 0 {
 		r.Rates.OutputPerAccelerator, r.Rates.TotalPerAccelerator = r.Rates.Output/n, r.Rates.Total/n
 	}
 }
 
-// steady sets the rates of the part in which all slots were busy.
+// steady sets the rates of the part in which all slots were busy, and makes
+// them r's where the ends are no part of its figures: what the start burst got
+// done in that part then counts, since it kept the server as busy.
 func (r *Result) steady(concurrency int) {
 	r.Steady = Steady{Window: Absent, Requests: Absent, Output: Absent, Total: Absent}
 	var starts []int64
@@ -83,6 +99,10 @@ func (r *Result) steady(concurrency int) {
 		if s := &r.samples.all[i]; s.sent != record.Absent {
 			starts = append(starts, s.sent)
 		}
+	}
+	cut := r.Counts.Start > 0
+	if cut {
+		concurrency = 1
 	}
 	if concurrency < 1 || len(starts) <= concurrency {
 		return
@@ -93,8 +113,24 @@ func (r *Result) steady(concurrency int) {
 		return
 	}
 	r.Steady.Window = seconds(to - from)
-	t := r.tally(func(s *sample) bool { return from < s.done && s.done <= to })
+	in := func(s *sample) bool { return from < s.done && s.done <= to }
+	t := r.tally(in)
+	if cut {
+		t.addAll(r.samples.start, in)
+		r.setRates(t, r.Steady.Window)
+		r.Rates.Concurrency = per(seconds(inFlight(r.samples.start, from, to)+inFlight(r.samples.all, from, to)), r.Steady.Window)
+	}
 	r.Steady.Requests, r.Steady.Output, r.Steady.Total = t.rates(r.Steady.Window)
+}
+
+// inFlight is the time that requests were in flight between two moments.
+func inFlight(of []sample, from, to int64) (sum int64) {
+	for i := range of {
+		if s := &of[i]; s.sent != record.Absent && s.done != record.Absent {
+			sum += max(0, min(s.done, to)-max(s.sent, from))
+		}
+	}
+	return sum
 }
 
 // tally is a sum over successes.
@@ -104,10 +140,15 @@ type tally struct {
 	inputs, outputs         int64 // how many counts are in the sums
 }
 
-func (r *Result) tally(in func(*sample) bool) tally {
-	var t tally
-	for i := range r.samples.all {
-		s := &r.samples.all[i]
+// tally sums the measured successes that are in.
+func (r *Result) tally(in func(*sample) bool) (t tally) {
+	t.addAll(r.samples.all, in)
+	return t
+}
+
+func (t *tally) addAll(of []sample, in func(*sample) bool) {
+	for i := range of {
+		s := &of[i]
 		if s.failed || s.cancelled || !in(s) {
 			continue
 		}
@@ -122,7 +163,6 @@ func (r *Result) tally(in func(*sample) bool) tally {
 			t.outputs++
 		}
 	}
-	return t
 }
 
 // rates are t's over a window: tokens are absent when no success has a count,

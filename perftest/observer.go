@@ -95,13 +95,15 @@ type Live struct {
 // FinishedRequest is a request that has ended. What is not defined for it (TTFT
 // of a failed connection, TPOT without a token count) is absent.
 type FinishedRequest struct {
-	Index  int    `json:"index"` // position in the plan of its phase, from 0
-	Warmup bool   `json:"warmup"`
-	Slot   int    `json:"slot"`
-	Row    int    `json:"row"` // of the workload, from 1; 0 when it has none
-	Tag    string `json:"tag"`
-	Turn   int    `json:"turn"`  // of its conversation, from 1; 0 when it is none
-	Items  int    `json:"items"` // texts to embed or documents to rank
+	Index int `json:"index"` // position in the plan of its part, from 0
+	// Part of the run that it belongs to: "measured", or one that is in no
+	// figure: "warmup", "start" (see Closed.KeepEnds) or "padding".
+	Part  string `json:"part"`
+	Slot  int    `json:"slot"`
+	Row   int    `json:"row"` // of the workload, from 1; 0 when it has none
+	Tag   string `json:"tag"`
+	Turn  int    `json:"turn"`  // of its conversation, from 1; 0 when it is none
+	Items int    `json:"items"` // texts to embed or documents to rank
 
 	// Stamps, in seconds after the run's start.
 	Scheduled  Value `json:"scheduled_s"`

@@ -64,7 +64,7 @@ func limit(d time.Duration) Value {
 // finished is what observers get of a record.
 func finished(r *record.Record) FinishedRequest {
 	return FinishedRequest{
-		Index: r.Index, Warmup: r.Warmup, Slot: r.Slot, Row: r.Row, Tag: r.Tag, Turn: r.Turn, Items: r.Items,
+		Index: r.Index, Part: r.Part.String(), Slot: r.Slot, Row: r.Row, Tag: r.Tag, Turn: r.Turn, Items: r.Items,
 		Scheduled: seconds(r.Scheduled), Sent: seconds(r.Sent), FirstToken: seconds(r.FirstToken),
 		LastToken: seconds(r.LastToken), Done: seconds(r.Done),
 		TTFT: seconds(r.TTFT()), TTFA: seconds(r.TTFA()), TTST: seconds(r.TTST()), TPOT: Value(r.TPOT() / 1e9),

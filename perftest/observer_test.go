@@ -145,7 +145,7 @@ func TestSnapshots(t *testing.T) {
 	if d := cmp.Diff(want, first, near); d != "" {
 		t.Errorf("the first measured request (-want +got):\n%s", d)
 	}
-	require.True(t, all[0].Warmup)
+	require.Equal(t, "warmup", all[0].Part)
 	require.True(t, first.OK())
 	failed := all[slices.IndexFunc(all, func(f perftest.FinishedRequest) bool { return !f.OK() })]
 	require.Equal(t, []any{"status", 503, 4, false}, []any{failed.Class, failed.Status, failed.Index, failed.TTFT.Known()})

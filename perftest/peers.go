@@ -105,7 +105,7 @@ func (r *Result) readings(peers ...*peerRules) ([]Reading, error) {
 	}
 	successes := 0
 	_, err := eachRecord(name, func(rec *record.Record) {
-		if rec.Warmup || !rec.OK() {
+		if rec.Part != record.Measured || !rec.OK() {
 			return
 		}
 		successes++

@@ -195,7 +195,7 @@ func TestPeersPercentileRules(t *testing.T) {
 		records = append(records, stream(1, at(400-100*i, answered), at(500, finish), at(500, end)))
 	}
 	warmup := stream(1, at(900, answered), at(900, finish), at(900, end))
-	warmup.Warmup = true
+	warmup.Part = record.Warmup
 	failed := stream(1, at(900, answered))
 	failed.Class = record.ClassTruncated
 	res := storeIn(t, t.TempDir(), append(records, warmup, failed)...)

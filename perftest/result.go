@@ -8,7 +8,7 @@ import (
 // The identity of result.json. A reader of one version takes all earlier ones.
 const (
 	ResultSchema  = "slogate/result"
-	ResultVersion = 1
+	ResultVersion = 2
 )
 
 // Result is what one run measured. It is written as result.json beside
@@ -46,6 +46,9 @@ type Result struct {
 	Metrics Metrics `json:"metrics"`
 	Rates   Rates   `json:"rates"`
 	Steady  Steady  `json:"steady"`
+	// WithStart are figures with the start burst in them; absent where there
+	// is none that was kept out.
+	WithStart WithStart `json:"with_start"`
 	// Tokenizer is what the scenario's tokenizer counted; zero without one.
 	Tokenizer TokenizerInfo `json:"tokenizer,omitzero"`
 	Failures  []Failure     `json:"failures"`
@@ -78,6 +81,13 @@ type Counts struct {
 	Warmup        int `json:"warmup"` // sent before the load, part of no figure
 
 	WarmupFailed int `json:"warmup_failed"`
+	// Start is the number of requests in the burst with which a closed loop
+	// starts, and Padding that of those sent to keep its slots busy to the end
+	// of the last measured one: neither is part of any figure, see
+	// [Closed].KeepEnds.
+	Start       int `json:"start"`
+	StartFailed int `json:"start_failed"`
+	Padding     int `json:"padding"`
 	// Connections and the requests that were sent again on a fresh connection,
 	// because the server had closed the old one.
 	Dialled int `json:"connections_dialled"`
@@ -133,7 +143,8 @@ type Metrics struct {
 	DecodeSpeed   Distribution `json:"decode_tokens_per_s"` // 1 / TPOT
 }
 
-// Rates are over Window.
+// Rates are over Window; where the ends of a closed loop are kept out of the
+// figures, they are those of Steady, if there is such a part.
 type Rates struct {
 	Requests    Value `json:"requests_per_s"`
 	Output      Value `json:"output_tokens_per_s"`
@@ -148,13 +159,22 @@ type Rates struct {
 }
 
 // Steady are the rates while all slots were busy: from the moment when the
-// asked concurrency was reached to the last sending, by the successes that
-// ended in it. Absent when the run was too short to have such a part.
+// asked concurrency was reached (where the start burst is kept out: from the
+// first sending after it) to the last sending, by the successes that ended in
+// it. Absent when the run was too short to have such a part.
 type Steady struct {
 	Window   Value `json:"window_s"`
 	Requests Value `json:"requests_per_s"`
 	Output   Value `json:"output_tokens_per_s"`
 	Total    Value `json:"total_tokens_per_s"`
+}
+
+// WithStart are distributions over the successes of the start burst and of the
+// measured requests together, as a tool prints them that measures all.
+type WithStart struct {
+	TTFT    Distribution `json:"ttft_s"`
+	TPOT    Distribution `json:"tpot_s"`
+	Latency Distribution `json:"latency_s"`
 }
 
 // Failure counts the failed and cancelled requests of one class, phase and status.

@@ -49,6 +49,7 @@ func (s *sample) record() record.Record {
 // samples are all measured requests of a run, in the order in which they ended.
 type samples struct {
 	all   []sample
+	start []sample // of the start burst, which is part of no figure
 	gaps  gaps
 	byTag map[string]*gaps // of requests that have a tag
 }

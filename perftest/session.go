@@ -28,7 +28,7 @@ func (d *driver) converse(ctx context.Context, t *load.Turn, p *prepared) bool {
 		if !ok {
 			return true
 		}
-		if !d.think(ctx, turn.scheduled) {
+		if !d.think(ctx, t.Wait, turn.scheduled) {
 			if d.stop.Err() != nil {
 				d.cut.Store(true)
 			}
@@ -78,15 +78,15 @@ func (d *driver) then(slot *client.Slot, p *prepared, turn *start) (_ *prepared,
 }
 
 // think waits for a moment, and reports whether the load goes on then.
-func (d *driver) think(ctx context.Context, until int64) bool {
+func (d *driver) think(ctx, load context.Context, until int64) bool {
 	timer := time.NewTimer(time.Duration(until - d.now()))
 	defer timer.Stop()
 	select {
 	case <-timer.C:
-	case <-d.bodies.Done():
+	case <-load.Done():
 	case <-ctx.Done():
 	}
-	return d.bodies.Err() == nil && ctx.Err() == nil
+	return load.Err() == nil && ctx.Err() == nil
 }
 
 // enterTurn waits for a place among the turns in flight, which moves the

@@ -17,6 +17,7 @@ import (
 
 	"github.com/slogate/slogate/internal/client"
 	"github.com/slogate/slogate/internal/health"
+	"github.com/slogate/slogate/internal/load"
 	"github.com/slogate/slogate/internal/wire"
 )
 
@@ -125,14 +126,22 @@ func (r *run) checkLimits() error {
 	return nil
 }
 
-// asks is the number of requests that the run will ask its workload for, all
-// shards and the warm-up included; 0 when time or a trace bounds it.
+// asks is the most requests that the run will ask its workload for, all shards,
+// the warm-up and both ends of a closed loop included; 0 when time or a trace
+// bounds it.
 func (r *run) asks() int {
 	w := r.scenario.Warmup
 	if r.plan.Requests == 0 || r.plan.paired || w.Requests == 0 && w.Duration > 0 {
 		return 0
 	}
-	return r.plan.Requests + w.Requests
+	n := r.plan.Requests + w.Requests
+	if r.plan.steady() {
+		if r.plan.RampUp.Duration > 0 {
+			return 0 // time bounds its start
+		}
+		n += (1 + load.PaddingASlot) * r.plan.Concurrency
+	}
+	return n
 }
 
 // check refuses a scenario that cannot be run.

@@ -79,7 +79,7 @@ func (c *tokenCounter) count(r *record.Record) {
 	}
 	output, beside := c.output(r)
 	input := c.input(r)
-	measured := r.OK() && !r.Warmup
+	measured := r.OK() && r.Part == record.Measured
 	differs := c.info.Output.settle(&r.OutputTokens, &r.OutputSource, output, beside, measured)
 	if c.info.Input.settle(&r.InputTokens, &r.InputSource, input, endTokens, measured) || differs {
 		c.differ++

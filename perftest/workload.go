@@ -22,7 +22,7 @@ type RunInfo struct {
 	Seed     uint64 // the scenario's seed
 	Nonce    uint64 // the run's own number, for prompts that no earlier run has sent; 0 leaves it to the workload
 	Skip     int    // requests that earlier levels of the same sweep have taken: data goes on after them
-	Requests int    // requests the run will ask for, warm-up included; 0 when it is bound by time only
+	Requests int    // the most requests the run will ask for, warm-up included; 0 when it is bound by time only
 	// Probe sends a request to the server at once, ahead of the load and part
 	// of no figure, and gives the number of input tokens that the server counts
 	// in it. No more than one token of an answer is asked for. Its error says

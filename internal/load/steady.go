@@ -12,9 +12,9 @@ import (
 // flight when the last measured one had ended.
 var ErrPadded = errors.New("padding: the last measured request has ended")
 
-// paddingASlot bounds the padding: as many requests for each slot, however
+// PaddingASlot bounds the padding: as many requests for each slot, however
 // long the last measured request takes.
-const paddingASlot = 4
+const PaddingASlot = 4
 
 // steady keeps both ends of a closed loop out of its plan. At the start all
 // slots send at once, which no later request meets; at the end, each slot that
@@ -32,7 +32,7 @@ type steady struct {
 }
 
 func newSteady(r *run, up RampUp, all, mine int) *steady {
-	s := &steady{ready: r.report.Start + int64(up.start(all-1, all)), most: int64(mine) * paddingASlot}
+	s := &steady{ready: r.report.Start + int64(up.start(all-1, all)), most: int64(mine) * PaddingASlot}
 	s.pads, s.enough = context.WithCancelCause(r.hard)
 	r.from.Store(Never)
 	return s

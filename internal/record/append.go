@@ -27,7 +27,7 @@ func appendLine(dst []byte, r *Record) []byte {
 		case *bool:
 			dst = strconv.AppendBool(dst, *v)
 		case *phase:
-			dst = appendString(dst, phaseName(bool(*v)))
+			dst = appendString(dst, Part(*v).String())
 		case *text:
 			dst = appendText(dst, string(*v))
 		}
@@ -75,13 +75,6 @@ func gapBase(r *Record) int64 {
 		return 0
 	}
 	return r.Sent
-}
-
-func phaseName(warmup bool) string {
-	if warmup {
-		return "warmup"
-	}
-	return "measured"
 }
 
 func appendKey(dst []byte, key string) []byte {

@@ -10,7 +10,7 @@ package record
 //     a status, turn, choices, items, row, asked_tokens or planned_input_tokens of 0;
 //   - choice_first_tokens_s is a list of stamps, an entry a choice, where
 //     several choices were asked for;
-//   - phase is "measured" or "warmup".
+//   - phase is "measured", "warmup", "start" or "padding": see [Part].
 //
 // The data events follow as compact members: event_gaps_s holds the first
 // arrival after sent_s, then each arrival after the one before; event_kinds has
@@ -30,8 +30,8 @@ type (
 	stamps  []int64 // a list of such, null when empty
 	tally   int64   // null when Absent
 	nonzero int     // null when 0
-	phase   bool    // whether it is "warmup"
-	text    string  // null when empty
+	phase   Part
+	text    string // null when empty
 )
 
 // column is one member of a line; at gives a pointer to the record's field.
@@ -43,7 +43,7 @@ type column struct {
 // columns are the single source of the format, for writer and reader alike.
 var columns = [...]column{
 	{"index", func(r *Record) any { return &r.Index }},
-	{"phase", func(r *Record) any { return (*phase)(&r.Warmup) }},
+	{"phase", func(r *Record) any { return (*phase)(&r.Part) }},
 	{"slot", func(r *Record) any { return &r.Slot }},
 	{"turn", func(r *Record) any { return (*nonzero)(&r.Turn) }},
 	{"choices", func(r *Record) any { return (*nonzero)(&r.Choices) }},

@@ -55,7 +55,7 @@ func TestLineByHand(t *testing.T) {
 func TestLineOfAnUnknownRecord(t *testing.T) {
 	var r Record
 	r.Reset()
-	r.Warmup = true
+	r.Part = Warmup
 	want := `{"index":0,"phase":"warmup","slot":0,"turn":null,"choices":null,"items":null,"row":null,"tag":null,` +
 		`"scheduled_s":null,"ready_s":null,"sent_s":null,"wrote_s":null,"connected_s":null,"headers_s":null,` +
 		`"first_event_s":null,"first_token_s":null,"second_token_s":null,"first_answer_s":null,` +
@@ -105,7 +105,7 @@ func randomRecord(r *rand.Rand) *Record {
 		return pool[r.IntN(len(pool))]
 	}
 	x := &Record{
-		Index: count(), Warmup: r.IntN(2) == 0, Slot: count(), Tag: str(),
+		Index: count(), Part: Part(r.IntN(4)), Slot: count(), Tag: str(),
 		Scheduled: stamp(), Sent: stamp(), Wrote: stamp(), Connected: stamp(), Headers: stamp(), FirstEvent: stamp(),
 		FirstToken: stamp(), SecondToken: stamp(), FirstAnswer: stamp(), LastToken: stamp(), UsageAt: stamp(), Done: stamp(), BodyEnd: stamp(),
 		DNS: stamp(), Dial: stamp(), TLS: stamp(), Reused: r.IntN(2) == 0, Resent: count(),

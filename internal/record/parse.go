@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 )
 
 // parser reads one line. field is the member it is at.
@@ -164,10 +165,12 @@ func (p *parser) set(r *Record, i int, value []byte) error {
 			err = unlike(value, "true or false")
 		}
 	case *phase:
-		*v = string(value) == `"warmup"`
-		if !*v && string(value) != `"measured"` {
-			err = unlike(value, `"measured" or "warmup"`)
+		name, quoted := plainString(value)
+		i := slices.Index(partNames[:], string(name))
+		if !quoted || i < 0 {
+			return unlike(value, `"measured", "warmup", "start" or "padding"`)
 		}
+		*v = phase(i)
 	case *text:
 		*v = ""
 		if !null {

@@ -31,7 +31,7 @@ func TestReaderNamesLineAndField(t *testing.T) {
 		{`{"index":1,"index":2,"phase":"measured"}`, `line 2: index: is there twice`},
 		{`{"index":"1","phase":"measured"}`, `line 2: index: "\"1\"" is not an integer`},
 		{`{"index":null,"phase":"measured"}`, `line 2: index: "null" is not an integer`},
-		{`{"index":1,"phase":"warm"}`, `line 2: phase: "\"warm\"" is not "measured" or "warmup"`},
+		{`{"index":1,"phase":"warm"}`, `line 2: phase: "\"warm\"" is not "measured", "warmup", "start" or "padding"`},
 		{lineWith(`,"sent_s":1.`), `line 2: sent_s: "1." is not a number of seconds with at most nine places`},
 		{lineWith(`,"sent_s":.5`), `line 2: sent_s: ".5" is not a number of seconds with at most nine places`},
 		{lineWith(`,"sent_s":01`), `line 2: sent_s: "01" is not a number of seconds with at most nine places`},
@@ -75,7 +75,7 @@ func TestReaderTakesOtherVersions(t *testing.T) {
 		` "event_gaps_s" : [ 0.5 ] , "tag" : "\u0041", "sent_s":2.50 } ` + "\r\n\n"
 	var want Record
 	want.Reset()
-	want.Index, want.Warmup, want.Tag, want.Sent = 4, true, "A", 2_500_000_000
+	want.Index, want.Part, want.Tag, want.Sent = 4, Warmup, "A", 2_500_000_000
 	want.Events = []Event{{At: 3_000_000_000, Kind: KindChoices | KindAnswer}}
 	rd := NewReader(strings.NewReader(in))
 	var got Record

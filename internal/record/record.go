@@ -32,6 +32,26 @@ const (
 	PhaseTotal         = "total"
 )
 
+// Part is the part of a run that a request belongs to.
+type Part uint8
+
+// The parts. The zero value is the one that figures are made of.
+const (
+	Measured Part = iota
+	Warmup        // sent before the load
+	Start         // of the burst with which a closed loop starts
+	Padding       // sent to keep a closed loop's slots busy until the last measured request had ended
+)
+
+var partNames = [...]string{"measured", "warmup", "start", "padding"}
+
+func (p Part) String() string {
+	if int(p) < len(partNames) {
+		return partNames[p]
+	}
+	return "unknown"
+}
+
 // Sources of a token count.
 const (
 	SourceUsage     = "usage"     // the server's usage object
@@ -69,8 +89,8 @@ type Event struct {
 // the run's start, durations are nanoseconds, and both are [Absent] where they
 // do not exist. Use [Record.Reset] to get one with nothing known.
 type Record struct {
-	Index   int    // position in the plan of its phase, from 0
-	Warmup  bool   // sent in the warm-up phase: part of no figure
+	Index   int    // position in the plan of its part, from 0
+	Part    Part   // of the run: only the measured part is in the figures
 	Slot    int    // the closed-loop slot or open-loop worker that sent it
 	Choices int    // asked for, over all its prompts; 0 and 1 are one
 	Turn    int    // of its conversation, from 1; 0 when it is none
