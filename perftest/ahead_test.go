@@ -50,7 +50,7 @@ func TestConnectionsAreOpenedAhead(t *testing.T) {
 		"cold":               {func(s *perftest.Scenario) { s.ColdConnections = true }, 1.1, 100, 101},
 		"ramp-up":            {func(s *perftest.Scenario) { s.Load = ramp(4 * time.Second) }, 0.1, 100, 101},
 		"slow ramp-up":       {func(s *perftest.Scenario) { s.Load = ramp(20 * time.Second) }, 1.1, 100, 101}, // 26 slots begin within 5 s
-		"fewer requests":     {func(s *perftest.Scenario) { s.Load = perftest.Closed{Concurrency: 100, Requests: 7} }, 0.1, 7, 101},
+		"fewer requests":     {func(s *perftest.Scenario) { s.Load = perftest.Closed{KeepEnds: true, Concurrency: 100, Requests: 7} }, 0.1, 7, 101},
 		"stages":             {func(s *perftest.Scenario) { s.Load = stages }, 0.1, 10, 11},
 		"an open loop dials": {func(s *perftest.Scenario) { s.Load = perftest.Open{Rate: 1, Requests: 3} }, 1.1, -1, -1},
 	} {
@@ -64,7 +64,7 @@ func TestConnectionsAreOpenedAhead(t *testing.T) {
 				scenario := perftest.Scenario{
 					Target:   target,
 					Workload: fixtures.Prompts{Prompts: []string{"Hello"}, Output: 2},
-					Load:     perftest.Closed{Concurrency: 100, Requests: 400},
+					Load:     perftest.Closed{KeepEnds: true, Concurrency: 100, Requests: 400},
 				}
 				scenario.Target.Model = "simulated"
 				c.change(&scenario)
@@ -87,7 +87,7 @@ func TestConnectionsAreOpenedAhead(t *testing.T) {
 }
 
 func ramp(over time.Duration) perftest.Load {
-	return perftest.Closed{Concurrency: 100, Requests: 4000, RampUp: perftest.RampUp{Duration: over}, Think: perftest.Think{Time: time.Second}}
+	return perftest.Closed{KeepEnds: true, Concurrency: 100, Requests: 4000, RampUp: perftest.RampUp{Duration: over}, Think: perftest.Think{Time: time.Second}}
 }
 
 var stages = perftest.Stages{Concurrency: perftest.Step{From: 5, To: 10, Steps: 2, Duration: 8 * time.Second}}
@@ -107,7 +107,7 @@ func TestConnectionsThatCannotBeOpenedAhead(t *testing.T) {
 		res := perftest.Run(t, perftest.Scenario{
 			Target:   target,
 			Workload: fixtures.Prompts{Prompts: []string{"Hello"}, Output: 2},
-			Load:     perftest.Closed{Concurrency: 1, Requests: 3},
+			Load:     perftest.Closed{KeepEnds: true, Concurrency: 1, Requests: 3},
 			Timeouts: perftest.Timeouts{Connect: 2 * time.Second},
 		})
 		require.Equal(t, 3, res.Counts.Failed)

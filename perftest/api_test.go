@@ -43,7 +43,7 @@ func TestRunSpeaksEveryAPI(t *testing.T) {
 					res := perftest.Run(t, perftest.Scenario{
 						Target:   target,
 						Workload: same{c.request},
-						Load:     perftest.Closed{Concurrency: 2, Requests: 20},
+						Load:     perftest.Closed{KeepEnds: true, Concurrency: 2, Requests: 20},
 					})
 					require.Equal(t, 20, res.Counts.Succeeded)
 					require.Equal(t, string(c.api), res.Target.API)
@@ -83,7 +83,7 @@ func TestRunWithoutOutput(t *testing.T) {
 				s := simserver.StartPipe(t, simserver.Profile{TTFT: 100 * time.Millisecond})
 				target := s.Target()
 				target.API = api
-				res := perftest.Run(t, perftest.Scenario{Target: target, Workload: same{request}, Load: perftest.Closed{Concurrency: 2, Requests: 10}})
+				res := perftest.Run(t, perftest.Scenario{Target: target, Workload: same{request}, Load: perftest.Closed{KeepEnds: true, Concurrency: 2, Requests: 10}})
 				require.Equal(t, 10, res.Counts.Succeeded, res.Failures)
 				assert.SLOs(t, res, assert.Latency(assert.Max).AtMost(100*time.Millisecond), assert.ErrorRate().AtMost(0), assert.InputTokens(assert.Mean).AtLeast(1))
 				require.Zero(t, res.Metrics.TTFT.Count)
@@ -108,7 +108,7 @@ func TestURLChoosesTheAPI(t *testing.T) {
 		s := simserver.Start(t, simserver.Profile{})
 		target := s.Target()
 		target.URL = s.URL() + path
-		res := perftest.Run(t, perftest.Scenario{Target: target, Workload: same{perftest.Request{Prompt: "Hello", MaxTokens: 2}}, Load: perftest.Closed{Concurrency: 1, Requests: 2}})
+		res := perftest.Run(t, perftest.Scenario{Target: target, Workload: same{perftest.Request{Prompt: "Hello", MaxTokens: 2}}, Load: perftest.Closed{KeepEnds: true, Concurrency: 1, Requests: 2}})
 		require.Equal(t, want, res.Target.API, path)
 		require.Equal(t, 2, res.Counts.Succeeded, path)
 	}
@@ -131,7 +131,7 @@ func TestOwnAPI(t *testing.T) {
 	s := simserver.Start(t, simserver.Profile{TPOT: time.Millisecond, Observe: observeInto(&bodies)})
 	target := s.Target()
 	target.API = shouting{perftest.Chat}
-	res := perftest.Run(t, perftest.Scenario{Target: target, Workload: same{perftest.Request{Prompt: "hello", MaxTokens: 2}}, Load: perftest.Closed{Concurrency: 1, Requests: 2}})
+	res := perftest.Run(t, perftest.Scenario{Target: target, Workload: same{perftest.Request{Prompt: "hello", MaxTokens: 2}}, Load: perftest.Closed{KeepEnds: true, Concurrency: 1, Requests: 2}})
 	require.Equal(t, "shouting", res.Target.API)
 	require.Equal(t, 2, res.Counts.Succeeded)
 	require.Equal(t, 2, res.Metrics.TPOT.Count)

@@ -181,7 +181,7 @@ func TestReplayStartsOnTime(t *testing.T) {
 // A tenth of the requests is abandoned after 50 ms, before their first token:
 // cancelled, neither success nor failure, and over a limit of 40 ms only.
 func TestCancelAbandonsAShare(t *testing.T) {
-	load := perftest.Closed{Concurrency: 10, Requests: 1000, Cancel: perftest.Cancel{Share: 0.1, After: 50 * time.Millisecond}}
+	load := perftest.Closed{KeepEnds: true, Concurrency: 10, Requests: 1000, Cancel: perftest.Cancel{Share: 0.1, After: 50 * time.Millisecond}}
 	underLoad(t, load, func(t *testing.T, res *perftest.Result) {
 		n := res.Counts.Cancelled
 		require.InDelta(t, 100, n, 4*math.Sqrt(90))
@@ -196,7 +196,7 @@ func TestCancelAbandonsAShare(t *testing.T) {
 }
 
 func TestDrainCancels(t *testing.T) {
-	load := perftest.Closed{Concurrency: 4, Duration: 2500 * time.Millisecond, Drain: perftest.Drain{Cancel: true, After: 200 * time.Millisecond}}
+	load := perftest.Closed{KeepEnds: true, Concurrency: 4, Duration: 2500 * time.Millisecond, Drain: perftest.Drain{Cancel: true, After: 200 * time.Millisecond}}
 	underLoad(t, load, func(t *testing.T, res *perftest.Result) {
 		require.Equal(t, []int{12, 8, 0, 4}, []int{res.Counts.Sent, res.Counts.Succeeded, res.Counts.Failed, res.Counts.Cancelled})
 		require.InDelta(t, 2.7, float64(res.Window), 1e-9)
@@ -208,7 +208,7 @@ func TestDrainCancels(t *testing.T) {
 // them for 100 ms: 20 start a second, and the server never has more than two
 // without one.
 func TestPrefillConcurrency(t *testing.T) {
-	load := perftest.Closed{Concurrency: 40, Requests: 80, PrefillConcurrency: 2}
+	load := perftest.Closed{KeepEnds: true, Concurrency: 40, Requests: 80, PrefillConcurrency: 2}
 	underLoad(t, load, func(t *testing.T, res *perftest.Result) {
 		lines := measured(t, res)
 		require.Len(t, lines, 80)
@@ -274,11 +274,11 @@ func TestLoadsRefuse(t *testing.T) {
 		"Load.Requests is 0":                 perftest.Open{Rate: 1},
 		"Load.Arrivals.Shape is -1":          perftest.Open{Rate: 1, Requests: 1, Arrivals: perftest.Gamma{Shape: -1}},
 		"Load.InFlight is 0":                 perftest.Open{Rate: 1, Requests: 1, AtBound: perftest.DropAtBound},
-		"Load.Cancel.Share is 2":             perftest.Closed{Concurrency: 1, Requests: 1, Cancel: perftest.Cancel{Share: 2}},
-		"Load.Drain.Cancel is false":         perftest.Closed{Concurrency: 1, Requests: 1, Drain: perftest.Drain{After: 1}},
-		"Load.RampUp.Duration is -1ns":       perftest.Closed{Concurrency: 1, Requests: 1, RampUp: perftest.RampUp{Duration: -1}},
-		"Load.Think.Time is -1ns":            perftest.Closed{Concurrency: 1, Requests: 1, Think: perftest.Think{Time: -1}},
-		"Load.PrefillConcurrency is -1":      perftest.Closed{Concurrency: 1, Requests: 1, PrefillConcurrency: -1},
+		"Load.Cancel.Share is 2":             perftest.Closed{KeepEnds: true, Concurrency: 1, Requests: 1, Cancel: perftest.Cancel{Share: 2}},
+		"Load.Drain.Cancel is false":         perftest.Closed{KeepEnds: true, Concurrency: 1, Requests: 1, Drain: perftest.Drain{After: 1}},
+		"Load.RampUp.Duration is -1ns":       perftest.Closed{KeepEnds: true, Concurrency: 1, Requests: 1, RampUp: perftest.RampUp{Duration: -1}},
+		"Load.Think.Time is -1ns":            perftest.Closed{KeepEnds: true, Concurrency: 1, Requests: 1, Think: perftest.Think{Time: -1}},
+		"Load.PrefillConcurrency is -1":      perftest.Closed{KeepEnds: true, Concurrency: 1, Requests: 1, PrefillConcurrency: -1},
 		"Load.Concurrency is nil":            perftest.Stages{},
 		"Load.Rate is set beside":            perftest.Stages{Rate: perftest.Sine{}, Concurrency: perftest.Sine{}},
 		"Load.Rate.Mean is -1":               perftest.Stages{Rate: perftest.Sine{Mean: -1}},
@@ -296,5 +296,5 @@ func TestLoadsRefuse(t *testing.T) {
 	}
 	t.Setenv("PERFTEST_SHARD", "3/3")
 	inResults(t)
-	require.Contains(t, fatalOf(t, perftest.Scenario{Target: perftest.Target{URL: "http://127.0.0.1:1"}, Workload: same{}, Load: perftest.Closed{Concurrency: 1, Requests: 1}}), `PERFTEST_SHARD is "3/3"`)
+	require.Contains(t, fatalOf(t, perftest.Scenario{Target: perftest.Target{URL: "http://127.0.0.1:1"}, Workload: same{}, Load: perftest.Closed{KeepEnds: true, Concurrency: 1, Requests: 1}}), `PERFTEST_SHARD is "3/3"`)
 }

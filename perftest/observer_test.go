@@ -57,7 +57,7 @@ func observed(t *testing.T, load perftest.Load, observers ...perftest.Observer) 
 // No two requests of these loads end at one moment, so that a run of one is
 // like any other, to the byte.
 var observedLoads = map[string]perftest.Load{
-	"closed": perftest.Closed{Concurrency: 1, Requests: 100},
+	"closed": perftest.Closed{KeepEnds: true, Concurrency: 1, Requests: 100},
 	"open":   perftest.Open{Rate: 37, Arrivals: perftest.Constant{}, Requests: 500},
 }
 
@@ -133,7 +133,7 @@ func TestSnapshots(t *testing.T) {
 
 	first := all[2]
 	want := perftest.FinishedRequest{
-		Row: first.Row, Scheduled: perftest.Value(start + 0.56), Sent: perftest.Value(start + 0.56),
+		Part: "measured", Row: first.Row, Scheduled: perftest.Value(start + 0.56), Sent: perftest.Value(start + 0.56),
 		FirstToken: perftest.Value(start + 0.76), LastToken: perftest.Value(start + 0.84), Done: perftest.Value(start + 0.84),
 		TTFT: 0.2, TTFA: 0.2, TTST: 0.02, TPOT: 0.02, MaxITL: 0.02, Latency: 0.28, Response: 0.28, Queue: 0,
 		InputTokens: first.InputTokens, OutputTokens: 5, CachedTokens: first.CachedTokens, ReasoningTokens: first.ReasoningTokens,
@@ -169,7 +169,7 @@ func TestRunRefusesObserver(t *testing.T) {
 	for _, nothing := range []perftest.Observer{nil, none} {
 		inResults(t)
 		fatal := fatalOf(t, perftest.Scenario{
-			Target: perftest.Target{URL: "http://127.0.0.1:1"}, Workload: same{}, Load: perftest.Closed{Concurrency: 1, Requests: 1},
+			Target: perftest.Target{URL: "http://127.0.0.1:1"}, Workload: same{}, Load: perftest.Closed{KeepEnds: true, Concurrency: 1, Requests: 1},
 			Observers: []perftest.Observer{perftest.ObserverFunc(func(perftest.Snapshot) {}), nothing},
 		})
 		require.Contains(t, fatal, "Observers[1] is nil: leave it out")

@@ -31,7 +31,7 @@ func probe(s *simserver.Server, heard *[]int) perftest.Scenario {
 	return perftest.Scenario{
 		Target:   s.Target(),
 		Workload: probing{fixtures.Prompts{Prompts: []string{"Hello"}, Output: 3}, "Hello, server.", heard},
-		Load:     perftest.Closed{Concurrency: 1, Requests: 5},
+		Load:     perftest.Closed{KeepEnds: true, Concurrency: 1, Requests: 5},
 	}
 }
 

@@ -36,7 +36,7 @@ func TestRunIsExact(t *testing.T) {
 				res := perftest.Run(t, perftest.Scenario{
 					Target:   s.Target(),
 					Workload: fixtures.Prompts{Prompts: []string{"Hello"}, Output: tokens},
-					Load:     perftest.Closed{Concurrency: c, Requests: 10_000},
+					Load:     perftest.Closed{KeepEnds: true, Concurrency: c, Requests: 10_000},
 					Warmup:   perftest.Warmup{Requests: 2 * c},
 				})
 				require.Equal(t, 10_000, res.Counts.Succeeded)
@@ -90,7 +90,7 @@ func TestRunCountsFailures(t *testing.T) {
 		res := perftest.Run(t, perftest.Scenario{
 			Target:   s.Target(),
 			Workload: fixtures.Prompts{Prompts: []string{"Hello"}, Output: 8},
-			Load:     perftest.Closed{Concurrency: 4, Requests: 100},
+			Load:     perftest.Closed{KeepEnds: true, Concurrency: 4, Requests: 100},
 		})
 		require.Equal(t, []int{100, 90, 10, 0}, []int{res.Counts.Sent, res.Counts.Succeeded, res.Counts.Failed, res.Counts.Cancelled})
 		got := map[string]int{}
@@ -118,7 +118,7 @@ func TestRunRefuses(t *testing.T) {
 		return perftest.Scenario{
 			Target:   s.Target(),
 			Workload: fixtures.Prompts{Prompts: []string{"Hello"}, Output: 1},
-			Load:     perftest.Closed{Concurrency: 1, Requests: 1},
+			Load:     perftest.Closed{KeepEnds: true, Concurrency: 1, Requests: 1},
 		}
 	}
 	for name, c := range map[string]struct {
@@ -126,9 +126,9 @@ func TestRunRefuses(t *testing.T) {
 		want   []string
 		posts  int
 	}{
-		"no concurrency":    {func(s *perftest.Scenario) { s.Load = perftest.Closed{Requests: 1} }, []string{"Load.Concurrency is 0", "1 or more"}, 0},
-		"no end":            {func(s *perftest.Scenario) { s.Load = perftest.Closed{Concurrency: 1} }, []string{"Load.Requests is 0", "Duration"}, 0},
-		"negative requests": {func(s *perftest.Scenario) { s.Load = perftest.Closed{Concurrency: 1, Requests: -3} }, []string{"Load.Requests is -3"}, 0},
+		"no concurrency":    {func(s *perftest.Scenario) { s.Load = perftest.Closed{KeepEnds: true, Requests: 1} }, []string{"Load.Concurrency is 0", "1 or more"}, 0},
+		"no end":            {func(s *perftest.Scenario) { s.Load = perftest.Closed{KeepEnds: true, Concurrency: 1} }, []string{"Load.Requests is 0", "Duration"}, 0},
+		"negative requests": {func(s *perftest.Scenario) { s.Load = perftest.Closed{KeepEnds: true, Concurrency: 1, Requests: -3} }, []string{"Load.Requests is -3"}, 0},
 		"no load":           {func(s *perftest.Scenario) { s.Load = nil }, []string{"Load is nil", "perftest.Closed{"}, 0},
 		"no workload":       {func(s *perftest.Scenario) { s.Workload = nil }, []string{"Workload is nil"}, 0},
 		"negative time-out": {func(s *perftest.Scenario) { s.Timeouts.FirstToken = -time.Second }, []string{"Timeouts.FirstToken is -1s", "5m0s"}, 0},
@@ -185,7 +185,7 @@ func TestPreflight(t *testing.T) {
 			fatal := fatalOf(t, perftest.Scenario{
 				Target:   target,
 				Workload: fixtures.Prompts{Prompts: []string{"Hello"}, Output: 8},
-				Load:     perftest.Closed{Concurrency: 4, Requests: 100},
+				Load:     perftest.Closed{KeepEnds: true, Concurrency: 4, Requests: 100},
 			})
 			for _, want := range append(c.want, "no load was sent") {
 				require.Contains(t, fatal, want)
@@ -206,7 +206,7 @@ func TestRunWithoutUsage(t *testing.T) {
 		res := perftest.Run(t, perftest.Scenario{
 			Target:   target,
 			Workload: fixtures.Prompts{Prompts: []string{"Hello"}, Output: 8},
-			Load:     perftest.Closed{Concurrency: 1, Requests: 10},
+			Load:     perftest.Closed{KeepEnds: true, Concurrency: 1, Requests: 10},
 		})
 		require.Equal(t, 10, res.Counts.Succeeded)
 		require.Equal(t, 10, res.Counts.NoUsage)
@@ -225,13 +225,13 @@ func TestRunEnds(t *testing.T) {
 		run := func(load perftest.Load, w perftest.Workload) *perftest.Result {
 			return perftest.Run(t, perftest.Scenario{Target: s.Target(), Workload: w, Load: load})
 		}
-		short := run(perftest.Closed{Concurrency: 2, Requests: 100}, threeRequests{})
+		short := run(perftest.Closed{KeepEnds: true, Concurrency: 2, Requests: 100}, threeRequests{})
 		require.Equal(t, 3, short.Counts.Sent)
 		require.False(t, short.Partial)
 		require.Contains(t, strings.Join(short.Warnings, "\n"), "ended after 3 of 100 requests")
 
 		// Two slots for 1 s at 100 ms an answer: starts at 0, 100, …, 900 ms.
-		timed := run(perftest.Closed{Concurrency: 2, Duration: time.Second}, fixtures.Prompts{Prompts: []string{"Hello"}, Output: 1})
+		timed := run(perftest.Closed{KeepEnds: true, Concurrency: 2, Duration: time.Second}, fixtures.Prompts{Prompts: []string{"Hello"}, Output: 1})
 		require.Equal(t, 20, timed.Counts.Succeeded)
 		require.Equal(t, "complete", timed.Ended)
 	})
@@ -296,7 +296,7 @@ func TestResultNamesThePackage(t *testing.T) {
 			return perftest.Run(t, perftest.Scenario{
 				Target:   s.Target(),
 				Workload: fixtures.Prompts{Prompts: []string{"Hello"}, Output: 1},
-				Load:     perftest.Closed{Concurrency: 1, Requests: 1},
+				Load:     perftest.Closed{KeepEnds: true, Concurrency: 1, Requests: 1},
 			})
 		}
 		res := helper()
@@ -334,7 +334,7 @@ func TestRunITLPerToken(t *testing.T) {
 		res := perftest.Run(t, perftest.Scenario{
 			Target:   s.Target(),
 			Workload: fixtures.Prompts{Prompts: []string{"Hello"}, Output: 16},
-			Load:     perftest.Closed{Concurrency: 1, Requests: 5},
+			Load:     perftest.Closed{KeepEnds: true, Concurrency: 1, Requests: 5},
 		})
 		require.Equal(t, 5*3, res.Metrics.ITL.Count)
 		require.Equal(t, perftest.Value(0.040), res.Metrics.ITL.Mean)
@@ -366,7 +366,7 @@ func TestRunEndsEndlessStreams(t *testing.T) {
 	res := perftest.Run(t, perftest.Scenario{
 		Target:   s.Target(),
 		Workload: same{perftest.Request{Prompt: "Hello", MaxTokens: 1<<20 + 100}},
-		Load:     perftest.Closed{Concurrency: 1, Requests: 1},
+		Load:     perftest.Closed{KeepEnds: true, Concurrency: 1, Requests: 1},
 	})
 	require.Equal(t, 1, res.Counts.Failed)
 	require.Equal(t, "malformed", res.Failures[0].Class)

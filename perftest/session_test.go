@@ -28,7 +28,7 @@ func TestConversations(t *testing.T) {
 		res := perftest.Run(t, perftest.Scenario{
 			Target:   s.Target(),
 			Workload: fixtures.Conversations{Users: [][]string{{"one", "two", "three"}}, Think: 2 * time.Second, Output: 4},
-			Load:     perftest.Closed{Concurrency: 2, Requests: 10},
+			Load:     perftest.Closed{KeepEnds: true, Concurrency: 2, Requests: 10},
 		})
 		require.Equal(t, []int{30, 10, 30}, []int{res.Counts.Succeeded, res.Counts.Conversations, res.Counts.Sent})
 		require.Equal(t, []int{10, 20}, []int{res.Metrics.FirstTurnTTFT.Count, res.Metrics.LaterTurnTTFT.Count})
@@ -59,7 +59,7 @@ func TestTurnsInFlight(t *testing.T) {
 		res := perftest.Run(t, perftest.Scenario{
 			Target: s.Target(), TurnsInFlight: 1,
 			Workload: fixtures.Conversations{Users: [][]string{{"one", "two"}}, Output: 1},
-			Load:     perftest.Closed{Concurrency: 4, Requests: 4},
+			Load:     perftest.Closed{KeepEnds: true, Concurrency: 4, Requests: 4},
 		})
 		require.Equal(t, 8, res.Counts.Succeeded)
 		require.Equal(t, 1, s.Peak())
@@ -76,7 +76,7 @@ func TestConversationEndsWithAFailure(t *testing.T) {
 		res := perftest.Run(t, perftest.Scenario{
 			Target:   s.Target(),
 			Workload: fixtures.Conversations{Users: [][]string{{"one", "two", "three"}}, Output: 1},
-			Load:     perftest.Closed{Concurrency: 1, Requests: 2},
+			Load:     perftest.Closed{KeepEnds: true, Concurrency: 1, Requests: 2},
 		})
 		require.Equal(t, []int{2 + 3, 4, 1}, []int{res.Counts.Sent, res.Counts.Succeeded, res.Counts.Failed})
 	})
@@ -94,7 +94,7 @@ func TestConversationCutIsPartial(t *testing.T) {
 		res := perftest.Run(notes, perftest.Scenario{
 			Target:   s.Target(),
 			Workload: fixtures.Conversations{Users: [][]string{{"one", "two"}}, Think: time.Hour, Output: 1},
-			Load:     perftest.Closed{Concurrency: 2, Requests: 2},
+			Load:     perftest.Closed{KeepEnds: true, Concurrency: 2, Requests: 2},
 		})
 		require.Equal(t, 2, res.Counts.Succeeded)
 		require.True(t, res.Partial)
@@ -115,7 +115,7 @@ func TestConversationThatPanics(t *testing.T) {
 	inResults(t)
 	s := simserver.Start(t, simserver.Profile{})
 	fatal := fatalOf(t, perftest.Scenario{
-		Target: s.Target(), Load: perftest.Closed{Concurrency: 1, Requests: 1},
+		Target: s.Target(), Load: perftest.Closed{KeepEnds: true, Concurrency: 1, Requests: 1},
 		Workload: same{perftest.Request{Prompt: "Hello", MaxTokens: 1, Then: func(string) (perftest.Request, bool) { panic("no next") }}},
 	})
 	require.Contains(t, fatal, "workload: it panicked: no next")

@@ -76,7 +76,7 @@ func TestReadResultErrors(t *testing.T) {
 		change func(result, requests string) (string, string)
 		want   string
 	}{
-		"newer":    {func(a, b string) (string, string) { return strings.Replace(a, `"version": 1`, `"version": 99`, 1), b }, "version is 99: this reads 1 to 1: use a newer slogate"},
+		"newer":    {func(a, b string) (string, string) { return strings.Replace(a, `"version": 2`, `"version": 99`, 1), b }, "version is 99: this reads 1 to 2: use a newer slogate"},
 		"other":    {func(a, b string) (string, string) { return strings.Replace(a, ResultSchema, "x/y", 1), b }, `schema is "x/y"`},
 		"no JSON":  {func(a, b string) (string, string) { return a[:len(a)/2], b }, "unexpected end of JSON"},
 		"too few":  {func(a, b string) (string, string) { return a, b[strings.Index(b, "\n")+1:] }, "requests.jsonl holds 3 measured requests, result.json says 4"},

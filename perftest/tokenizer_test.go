@@ -39,7 +39,7 @@ func counting(t *testing.T, api perftest.API, request perftest.Request, tok perf
 		target := simserver.StartPipe(t, p).Target()
 		target.API = api
 		res = perftest.Run(t, perftest.Scenario{
-			Target: target, Workload: same{request}, Load: perftest.Closed{Concurrency: 2, Requests: 10},
+			Target: target, Workload: same{request}, Load: perftest.Closed{KeepEnds: true, Concurrency: 2, Requests: 10},
 			Warmup: perftest.Warmup{Requests: 2}, Tokenizer: tok,
 		})
 	})
@@ -153,7 +153,7 @@ func TestTokenizerWithAnOwnAPI(t *testing.T) {
 	s := simserver.Start(t, simserver.Profile{Faults: []simserver.Fault{{Kind: simserver.UsageNever}}})
 	target := s.Target()
 	target.API = struct{ perftest.API }{perftest.Chat} // without AppendText
-	fatal := fatalOf(t, perftest.Scenario{Target: target, Workload: same{request}, Load: perftest.Closed{Concurrency: 1, Requests: 1}, Tokenizer: words{1}})
+	fatal := fatalOf(t, perftest.Scenario{Target: target, Workload: same{request}, Load: perftest.Closed{KeepEnds: true, Concurrency: 1, Requests: 1}, Tokenizer: words{1}})
 	require.Contains(t, fatal, "no usage")
 }
 
@@ -181,7 +181,7 @@ func TestTokenizerIsOffThePath(t *testing.T) {
 		s := simserver.StartPipe(t, simserver.Profile{TTFT: 100 * time.Millisecond, TPOT: 10 * time.Millisecond, Faults: []simserver.Fault{{Kind: simserver.UsageNever}}})
 		res := perftest.Run(t, perftest.Scenario{
 			Target: s.Target(), Workload: fixtures.Prompts{Prompts: []string{"Hello"}, Output: 8},
-			Load: perftest.Closed{Concurrency: 4, Requests: 40}, Tokenizer: slow{},
+			Load: perftest.Closed{KeepEnds: true, Concurrency: 4, Requests: 40}, Tokenizer: slow{},
 		})
 		require.Equal(t, 40, res.Counts.Succeeded)
 		require.Equal(t, perftest.Value(0.170), res.Metrics.Response.Max)

@@ -68,6 +68,10 @@ func (r *Result) Summary() string {
 		Rates:        report.Rates{Requests: float64(r.Rates.Requests), Output: float64(r.Rates.Output), Total: float64(r.Rates.Total)},
 		Accelerators: r.Target.Accelerators,
 		Latency:      r.Metrics.Latency.view(), TTFT: r.Metrics.TTFT.view(), TPOT: r.Metrics.TPOT.view(), ITL: r.Metrics.ITL.view(),
+		Ends: report.Ends{
+			Start: r.Counts.Start, Padding: r.Counts.Padding,
+			TTFT: r.WithStart.TTFT.view(), TPOT: r.WithStart.TPOT.view(), Latency: r.WithStart.Latency.view(),
+		},
 		InputTokens: r.Metrics.InputTokens.view(), OutputTokens: r.Metrics.OutputTokens.view(), Events: r.Metrics.Events.view(),
 		InputRate: float64(r.Rates.Input), ItemRate: float64(r.Rates.Items),
 		CachedTokens: r.Metrics.CachedTokens.view(), Conversations: r.Counts.Conversations,
@@ -78,7 +82,7 @@ func (r *Result) Summary() string {
 	if r.Scenario.Load.Rate.Known() {
 		v.RequestRate = float64(r.Scenario.Load.Rate)
 	}
-	if r.Steady.Window.Known() {
+	if r.Steady.Window.Known() && r.Counts.Start == 0 { // else they are those above
 		v.Steady = &report.Rates{Requests: float64(r.Steady.Requests), Output: float64(r.Steady.Output), Total: float64(r.Steady.Total)}
 	}
 	for _, f := range r.Failures {

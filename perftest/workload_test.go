@@ -42,7 +42,7 @@ func TestWorkloadIsAskedForWhatTheRunWants(t *testing.T) {
 		s := simserver.StartPipe(t, simserver.Profile{})
 		asked := 0
 		res := perftest.Run(t, perftest.Scenario{
-			Target: s.Target(), Load: perftest.Closed{Concurrency: 4, Requests: 10}, Warmup: perftest.Warmup{Requests: 2},
+			Target: s.Target(), Load: perftest.Closed{KeepEnds: true, Concurrency: 4, Requests: 10}, Warmup: perftest.Warmup{Requests: 2},
 			Workload: source(func(i int) (perftest.Request, error) {
 				asked++
 				return hello, nil
@@ -66,7 +66,7 @@ func TestWorkloadThatFails(t *testing.T) {
 			t.Setenv("PERFTEST_RESULTS", results)
 			s := simserver.Start(t, simserver.Profile{})
 			fatal := fatalOf(t, perftest.Scenario{
-				Target: s.Target(), Load: perftest.Closed{Concurrency: 1, Requests: 10},
+				Target: s.Target(), Load: perftest.Closed{KeepEnds: true, Concurrency: 1, Requests: 10},
 				Workload: source(func(i int) (perftest.Request, error) {
 					if i == 5 {
 						return fail()
@@ -90,7 +90,7 @@ func TestWorkloadThatIsSlow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := simserver.StartPipe(t, simserver.Profile{TTFT: time.Millisecond})
 		res := perftest.Run(t, perftest.Scenario{
-			Target: s.Target(), Load: perftest.Closed{Concurrency: 2, Duration: time.Second},
+			Target: s.Target(), Load: perftest.Closed{KeepEnds: true, Concurrency: 2, Duration: time.Second},
 			Workload: source(func(i int) (perftest.Request, error) {
 				if i >= 64 { // what is prepared before the load begins
 					time.Sleep(400 * time.Millisecond)
@@ -110,7 +110,7 @@ func TestRequestsNameTheirRow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := simserver.StartPipe(t, simserver.Profile{})
 		res := perftest.Run(t, perftest.Scenario{
-			Target: s.Target(), Load: perftest.Closed{Concurrency: 1, Requests: 4},
+			Target: s.Target(), Load: perftest.Closed{KeepEnds: true, Concurrency: 1, Requests: 4},
 			Workload: fixtures.Prompts{Prompts: []string{"a", "b", "c"}, Output: 1},
 		})
 		var rows []int

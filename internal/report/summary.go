@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/jedib0t/go-pretty/v6/table"
@@ -58,6 +59,7 @@ type SummaryView struct {
 	Accelerators int
 
 	Latency, TTFT, TPOT, ITL  Dist // seconds; an ITL sample is a gap
+	Ends                      Ends // what is kept out of all other figures
 	InputTokens, OutputTokens Dist // a request
 	Events                    Dist // data events a request
 	CachedTokens              Dist // of the input, a request; shown when known
@@ -73,6 +75,13 @@ type SummaryView struct {
 	Failures []Failure
 	Warnings []string
 	Health   []string // how the client did, a line each
+}
+
+// Ends are the start burst and the padded end of a closed loop.
+type Ends struct {
+	Start, Padding int // requests
+	// Distributions over the start burst and the measured requests together.
+	TTFT, TPOT, Latency Dist
 }
 
 // Failure is one class of failures.
@@ -106,7 +115,7 @@ func Summary(v SummaryView) string {
 		}
 		more(&b, len(v.Warnings)-maxLines)
 	}
-	b.WriteString("\n" + percentiles(v))
+	b.WriteString("\n" + percentiles(v) + v.Ends.table())
 	if len(v.Health) > 0 {
 		b.WriteString("\n\nThe client's health\n")
 		for _, l := range v.Health {
@@ -254,6 +263,39 @@ func percentiles(v SummaryView) string {
 		s += "\n* too few samples for this percentile: it is little more than the largest value"
 	}
 	return s
+}
+
+// table shows the figures with the start burst in them.
+func (e Ends) table() string {
+	if e.Start == 0 {
+		return ""
+	}
+	shown := []float64{50, 90, 95, 99}
+	header := table.Row{"with the start", "mean"}
+	at := Percentiles()
+	for _, p := range shown {
+		header = append(header, Number(p)+"%")
+	}
+	var rows []table.Row
+	for _, d := range []struct {
+		name string
+		dist Dist
+	}{{"TTFT", e.TTFT}, {"TPOT", e.TPOT}, {"latency", e.Latency}} {
+		row := table.Row{d.name, d.dist.mean(Seconds)}
+		for _, p := range shown {
+			cell := absent
+			if d.dist.Samples > 0 {
+				cell = Seconds.Format(d.dist.At[slices.Index(at[:], p)])
+			}
+			row = append(row, cell)
+		}
+		rows = append(rows, row)
+	}
+	s := fmt.Sprintf("\n\nKept out of all other figures: %s that the loop started with", count(e.Start, "request"))
+	if e.Padding > 0 {
+		s += fmt.Sprintf(", and %d that kept its slots busy to the end", e.Padding)
+	}
+	return s + "\n" + grid(header, rows, 2, 3, 4, 5, 6)
 }
 
 // carries reports whether n samples can carry percentile p: at least one of

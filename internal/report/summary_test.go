@@ -29,6 +29,7 @@ func full() SummaryView {
 		TTFT:         dist(90, 0.312, 0.2, 0.0415),
 		TPOT:         dist(89, 0.021, 0.019, 0.0007),
 		ITL:          dist(23000, 0.0209, 0.0189, 0.0008),
+		Ends:         Ends{Start: 8, Padding: 13, TTFT: dist(98, 0.35, 0.2, 0.1), TPOT: dist(97, 0.021, 0.019, 0.0007), Latency: dist(98, 6.3, 5, 0.35)},
 		InputTokens:  dist(90, 1024, 1024, 0),
 		OutputTokens: dist(90, 255.4, 240, 1.75),
 		Events:       dist(90, 258.25, 0, 0),
