@@ -122,3 +122,12 @@ func ExampleTagged() {
 	// chat: TTFT p99 < 1s
 	// chat: error rate <= 0%
 }
+
+// No more than nine requests may be seen waiting, and none may be preempted.
+func ExampleServer() {
+	fmt.Println(assert.Server("vllm:num_requests_waiting", assert.Max).Below(10))
+	fmt.Println(assert.Server("vllm:num_preemptions_total", assert.Last).AtMost(0))
+	// Output:
+	// vllm:num_requests_waiting max < 10
+	// vllm:num_preemptions_total last <= 0
+}

@@ -37,6 +37,7 @@ type Number struct {
 	metric perftest.Metric
 	stat   perftest.Stat
 	limits perftest.Limits
+	series string
 }
 
 // Below asks for less than limit.
@@ -53,5 +54,5 @@ func (f Number) AtLeast(limit float64) perftest.SLO { return f.slo(perftest.AtLe
 func (f Number) Above(limit float64) perftest.SLO { return f.slo(perftest.Above, limit) }
 
 func (f Number) slo(op perftest.Op, limit float64) perftest.SLO {
-	return perftest.SLO{Metric: f.metric, Stat: f.stat, Op: op, Limit: limit, Limits: f.limits}
+	return perftest.SLO{Metric: f.metric, Stat: f.stat, Op: op, Limit: limit, Limits: f.limits, Series: f.series}
 }

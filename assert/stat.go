@@ -20,6 +20,9 @@ const (
 	P99  = perftest.Stat("p99")
 	P999 = perftest.Stat("p99.9")
 	Max  = perftest.Max
+	// Min and Last are for Server alone.
+	Min  = perftest.Min
+	Last = perftest.Last
 )
 
 // Percentile is any percentile between 0 and 100: Percentile(99.5) is "p99.5".

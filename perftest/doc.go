@@ -119,6 +119,13 @@
 //	jq -s 'map(select(.phase=="measured")) | sort_by(.done_s-.sent_s) | .[-3:][] | {index, row, class, latency: (.done_s-.sent_s)}' requests.jsonl
 //	jq '.metrics.ttft_s.percentiles.p99, .failures' result.json
 //
+// With [Scenario.ServerMetrics] there is server.jsonl, too: a line a scrape of the
+// server's own metrics, with at_s (seconds after the run's start), load (before,
+// during or after it), error where it failed, and samples: name, labels, kind
+// (gauge or counter) and value, in the server's unit.
+//
+//	jq -r '.at_s as $at | .samples[] | select(.name=="vllm:num_requests_waiting") | [$at, .value] | @tsv' server.jsonl
+//
 // # Following a run
 //
 // On a terminal a line shows how the run stands. [Scenario.Observers] get the

@@ -77,6 +77,7 @@ func (r *run) measure(ctx context.Context) (*Result, error) {
 	d.observers = observe(r.scenario.Observers, d.snapshots(res))
 	d.ahead.Ready(ctx)
 	ran, readings := d.phases(ctx)
+	d.stopScraper(res)
 	r.client.Settle() // after which nothing is put into the writer any more
 	progress.Stop()
 	if !d.ahead.CloseWithin(r.grace) {
@@ -151,6 +152,9 @@ func (d *driver) phases(ctx context.Context) (load.Report, health.Readings) {
 		}
 		d.warmup.Store(false)
 		warmedUp = true
+	}
+	if d.scraper != nil {
+		d.scraper.start(ctx, filepath.Join(d.dir, serverFile))
 	}
 	d.dialAhead(ctx)
 	d.client.ResetReadLag()

@@ -46,6 +46,9 @@ func (r *Result) judge(slo SLO) Verdict {
 	if err := slo.check(); err != nil {
 		return invalid("%v", err)
 	}
+	if slo.Metric == ServerMetric {
+		return r.judgeServer(slo)
+	}
 	v.Samples = r.Counts.Succeeded + r.Counts.Failed
 	v.Failed = r.Counts.Failed
 	if v.Samples == 0 {
@@ -191,11 +194,18 @@ func (s SLO) check() error {
 	case ErrorRate, RequestRate, OutputRate, TotalRate, Goodput, GoodputRate:
 		oneNumber = true
 	case TTFT, TTFA, TTST, TPOT, ITL, ITLPerToken, Latency, Response, InputTokens, OutputTokens:
+	case ServerMetric:
+		if err := s.checkServer(); err != nil {
+			return err
+		}
 	default:
 		return badField("SLO.Metric", fmt.Sprintf("%q", s.Metric), "use one of the Metric constants")
 	}
 	p, percentile := s.Stat.percentile()
 	switch {
+	case s.Metric == ServerMetric:
+	case s.Series != "":
+		return badField("SLO.Series", fmt.Sprintf("%q", s.Series), "leave it empty: it is for ServerMetric")
 	case oneNumber && s.Stat != "":
 		return badField("SLO.Stat", fmt.Sprintf("%q", s.Stat), fmt.Sprintf("leave it empty: %s is one number", s.Metric))
 	case oneNumber:
@@ -207,7 +217,7 @@ func (s SLO) check() error {
 	switch {
 	case s.Op != Below && s.Op != AtMost && s.Op != AtLeast && s.Op != Above:
 		return badField("SLO.Op", fmt.Sprintf("%q", s.Op), "use one of the Op constants")
-	case s.Stat == Max && (s.Op == AtLeast || s.Op == Above):
+	case s.Stat == Max && s.Metric != ServerMetric && (s.Op == AtLeast || s.Op == Above):
 		return badField("SLO.Op", fmt.Sprintf("%q", s.Op), "use Below or AtMost with Max: a lower limit is for the mean or a percentile")
 	case math.IsNaN(s.Limit) || math.IsInf(s.Limit, 0) || s.Limit < 0:
 		return badField("SLO.Limit", s.Limit, "set a finite limit of 0 or more")

@@ -54,6 +54,12 @@ func ReadResult(path string) (*Result, error) {
 	default:
 		r.samples = c.samples
 	}
+	if r.server, err = readServerLog(filepath.Join(dir, serverFile)); err != nil {
+		return nil, fmt.Errorf("read result: %w", err)
+	}
+	if !whole && r.server != nil {
+		r.Server.fill(r.server)
+	}
 	if torn {
 		r.Warnings = append(r.Warnings, "the last line of "+requestsFile+" is cut off")
 	}

@@ -55,6 +55,9 @@ type Result struct {
 	// Health is how the client did: where it was the bottleneck, the run can
 	// tell nothing of a real server.
 	Health Health `json:"health"`
+	// Server is what the server said of itself; zero without
+	// [Scenario.ServerMetrics].
+	Server ServerInfo `json:"server,omitzero"`
 	// Warnings are findings that decide nothing but that a reader has to know.
 	Warnings []string  `json:"warnings"`
 	Verdicts []Verdict `json:"verdicts"`
@@ -63,8 +66,9 @@ type Result struct {
 	Dir string `json:"-"`
 
 	samples samples
-	taken   int  // requests that the run took from its workload
-	stored  bool // it was read back, and its files stay as they are
+	server  *serverLog // nil where the server was not asked
+	taken   int        // requests that the run took from its workload
+	stored  bool       // it was read back, and its files stay as they are
 }
 
 // Counts are numbers of requests. Sent = Succeeded + Failed + Cancelled.

@@ -40,6 +40,9 @@ type Scenario struct {
 	// the request ignores the end token, a failure of class "short". By
 	// default such answers are counted and warned of.
 	ShortIsFailure bool
+	// ServerMetrics asks the server for its own metrics while the load goes
+	// on; nil asks for none.
+	ServerMetrics *ServerMetrics
 	// Observers follow the run while it goes on, and cost it nothing; none by
 	// default.
 	Observers []Observer `json:"-"`

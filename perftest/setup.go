@@ -44,6 +44,7 @@ type run struct {
 	source   Source
 	dir      string
 	unlock   func()
+	scraper  *scraper // nil where the server is not asked for its metrics
 }
 
 // setUp checks everything that can be checked before any load is sent, takes
@@ -70,10 +71,14 @@ func (r *run) setUp(ctx context.Context) error {
 		proxy = nil
 	}
 	r.epoch = time.Now()
+	secrets := s.Target.secrets()
+	if s.ServerMetrics != nil {
+		secrets = append(secrets, s.ServerMetrics.secrets()...)
+	}
 	cfg := client.Config{
 		URL: r.endpoint.post, Header: header, TLS: tls, Proxy: proxy, Dial: dial,
 		Timeouts: client.Timeouts(r.timeouts), Dialect: r.dialect, Epoch: r.epoch,
-		Secrets: s.Target.secrets(), ShortIsFailure: s.ShortIsFailure,
+		Secrets: secrets, ShortIsFailure: s.ShortIsFailure,
 		KeepText: s.Tokenizer != nil,
 	}
 	if r.client, err = client.New(cfg); err != nil {
@@ -101,7 +106,14 @@ func (r *run) setUp(ctx context.Context) error {
 	if r.source, err = s.Workload.Open(ctx, info); err != nil {
 		return fmt.Errorf("workload: %w", err)
 	}
-	return r.preflight(ctx, cfg)
+	if err := r.preflight(ctx, cfg); err != nil || s.ServerMetrics == nil {
+		return err
+	}
+	if !s.ServerMetrics.sameHost(r.endpoint) {
+		header = http.Header{} // the target's key is for the target
+	}
+	r.scraper = newScraper(*s.ServerMetrics, header, tls, proxy, dial, r.client.Redact, r.epoch)
+	return r.scraper.try(ctx)
 }
 
 // checkLimits refuses a load that needs more connections than this system lets
@@ -198,6 +210,13 @@ func (r *run) check() (err error) {
 	if r.endpoint, err = parseURL(s.Target.URL, wire.Base(r.dialect), r.dialect.Path()); err != nil {
 		return err
 	}
+	if s.ServerMetrics != nil {
+		m, err := s.ServerMetrics.check(r.endpoint)
+		if err != nil {
+			return err
+		}
+		s.ServerMetrics = &m
+	}
 	for _, name := range []string{"stream", "stream_options", "model", "messages", "prompt"} {
 		if _, ok := s.Target.Params[name]; ok {
 			return badField("Target.Params", fmt.Sprintf("%q", name), "leave it out: Target.Model, Target.NoStream and the workload say it")
@@ -246,6 +265,9 @@ func (r *run) close() {
 		if err := r.source.Close(); err != nil {
 			r.logf("workload: %v", err)
 		}
+	}
+	if r.scraper != nil {
+		r.scraper.close()
 	}
 	if r.client != nil {
 		r.client.Close()

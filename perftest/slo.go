@@ -23,16 +23,19 @@ const (
 	RequestRate  Metric = "request_rate"  // successes a second
 	Goodput      Metric = "goodput"       // share of all requests within every given limit
 	GoodputRate  Metric = "goodput_rate"  // the same requests, a second
+	ServerMetric Metric = "server"        // the server's own, which SLO.Series names
 )
 
 // Stat is the figure of a distribution that an SLO is about: "mean", "max" or
 // a percentile such as "p99" or "p99.9". Empty for metrics that are one number.
 type Stat string
 
-// The stats that are no percentile.
+// The stats that are no percentile. Min and Last are for ServerMetric alone.
 const (
 	Mean Stat = "mean"
 	Max  Stat = "max"
+	Min  Stat = "min"
+	Last Stat = "last" // the last value; of a counter, its increase during the load
 )
 
 // Op compares a measured figure with a limit.
@@ -56,6 +59,10 @@ type SLO struct {
 	// Tag limits the objective to the requests that the workload gave this
 	// tag; empty means all.
 	Tag string `json:"tag,omitempty"`
+	// Series is the metric of the server, for ServerMetric: a name as its
+	// /metrics has it, perhaps with labels that choose among several series:
+	// vllm:request_success_total{finished_reason="length"}.
+	Series string `json:"series,omitempty"`
 	// Limits are what a good request keeps, for Goodput and GoodputRate.
 	Limits Limits `json:"limits,omitzero"`
 }

@@ -18,13 +18,21 @@ func (m Metric) label() string {
 	return strings.ReplaceAll(string(m), "_", " ")
 }
 
+// label is what the SLO is about: the metric, or the series of the server's.
+func (s SLO) label() string {
+	if s.Metric == ServerMetric {
+		return s.Series
+	}
+	return s.Metric.label()
+}
+
 // String is the SLO as people write it: "TTFT p99 < 1s".
 func (s SLO) String() string {
 	var b strings.Builder
 	if s.Tag != "" {
 		b.WriteString(s.Tag + ": ")
 	}
-	b.WriteString(s.Metric.label())
+	b.WriteString(s.label())
 	if s.Stat != "" {
 		b.WriteString(" " + string(s.Stat))
 	}

@@ -34,10 +34,13 @@ func (r *Result) VerdictTable(verdicts []Verdict) string {
 	for _, d := range verdicts {
 		_, percentile := d.SLO.Stat.percentile()
 		w := report.Verdict{
-			Outcome: string(d.Outcome), Tag: d.SLO.Tag, Metric: d.SLO.Metric.label(), Stat: string(d.SLO.Stat),
+			Outcome: string(d.Outcome), Tag: d.SLO.Tag, Metric: d.SLO.label(), Stat: string(d.SLO.Stat),
 			Op: string(d.SLO.Op), Unit: d.SLO.Metric.unit(), Limit: d.SLO.Limit, Measured: float64(d.Measured),
 			Samples: d.Samples, Failed: d.Failed, Over: d.Over, Allowed: d.Allowed,
-			Counted: percentile || d.SLO.Stat == Max, Reason: d.Reason,
+			Counted: (percentile || d.SLO.Stat == Max) && d.SLO.Metric != ServerMetric, Reason: d.Reason,
+		}
+		if d.SLO.Metric == ServerMetric {
+			w.SampleUnit = "scrapes"
 		}
 		if d.SLO.Metric == ITL || d.SLO.Metric == ITLPerToken {
 			w.SampleUnit = "gaps"
@@ -127,7 +130,7 @@ func (m Metric) unit() report.Unit {
 		return report.RequestRate
 	case OutputRate, TotalRate:
 		return report.TokenRate
-	case InputTokens, OutputTokens:
+	case InputTokens, OutputTokens, ServerMetric:
 		return report.Tokens
 	}
 	return report.Seconds
