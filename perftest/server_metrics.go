@@ -19,7 +19,8 @@ import (
 // A server that does not have them is told of before any load is sent (SGLang
 // wants --enable-metrics, llama-server --metrics). One that stops answering
 // during the run costs the measurement nothing: it is a finding among
-// [Result.Warnings].
+// [Result.Warnings]. The load is all of it, also the ends of a closed loop that
+// are kept out of other figures.
 type ServerMetrics struct {
 	// URL of the metrics; empty means "/metrics" on the target's host.
 	URL string

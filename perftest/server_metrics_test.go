@@ -33,7 +33,7 @@ func scraped(t *testing.T, m *perftest.ServerMetrics, change func(*testing.T, *p
 		s := simserver.StartPipe(t, simserver.Profile{Slots: 1, TTFT: 210 * time.Millisecond, TPOT: 20 * time.Millisecond})
 		scenario := perftest.Scenario{
 			Target: s.Target(), Workload: fixtures.Prompts{Prompts: []string{"Hello"}, Output: 11},
-			Load: perftest.Closed{Concurrency: 3, Requests: 29}, Warmup: perftest.Warmup{Requests: 2, Concurrency: 1},
+			Load: perftest.Closed{Concurrency: 3, Requests: 29, KeepEnds: true}, Warmup: perftest.Warmup{Requests: 2, Concurrency: 1},
 			ServerMetrics: m,
 		}
 		if change != nil {
@@ -175,7 +175,7 @@ func TestServerMetricsHang(t *testing.T) {
 		require.NoError(t, err)
 		return string(data)
 	}
-	alone := perftest.Closed{Concurrency: 1, Requests: 29} // so that every run is like any other
+	alone := perftest.Closed{Concurrency: 1, Requests: 29, KeepEnds: true} // so that every run is like any other
 	without, quick := scraped(t, nil, func(_ *testing.T, s *perftest.Scenario) { s.Load = alone })
 	require.Empty(t, without.ServerSeries())
 	var asked atomic.Int64
