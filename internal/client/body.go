@@ -77,18 +77,17 @@ func (b *body) Read(p []byte) (int, error) {
 	if b.sniffing == sniffNothing {
 		return n, err
 	}
-	b.head = append(b.head, p[:n]...)
 	for _, c := range p[:n] {
-		if b.sniffing == sniffNothing {
-			break
-		}
 		if b.refuses(c) {
+			b.head = append(b.head, p[:n]...)
 			return 0, errNoEvents
 		}
+		if b.sniffing == sniffNothing {
+			b.head = b.head[:0]
+			return n, err
+		}
 	}
-	if b.sniffing == sniffNothing {
-		b.head = b.head[:0]
-	}
+	b.head = append(b.head, p[:n]...)
 	return n, err
 }
 

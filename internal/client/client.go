@@ -77,6 +77,10 @@ const (
 	// still awaited.
 	idlePerSlot    = 2
 	maxHeaderBytes = 256 << 10
+	// bufferSize is that of net/http's buffers of a connection, one for reading
+	// and one for writing, of 4 KiB each by default: a stream's events come one
+	// at a time, and one that is behind is helped by larger reads, below them.
+	bufferSize = 2 << 10
 	// guardTime is how much longer than Timeouts.Connect a dial may take: the
 	// request's own timer is the one that decides, this only ends what it left.
 	guardTime = time.Second
@@ -234,6 +238,8 @@ func (c *Client) transport(l *lags, ahead *spare) *http.Transport {
 		MaxIdleConnsPerHost:    idlePerSlot,
 		IdleConnTimeout:        idleTimeout,
 		MaxResponseHeaderBytes: maxHeaderBytes,
+		ReadBufferSize:         bufferSize,
+		WriteBufferSize:        bufferSize,
 	}
 	if c.direct != "" {
 		t.DialTLSContext = func(ctx context.Context, network, addr string) (net.Conn, error) {

@@ -102,6 +102,9 @@ func (c *conn) Write(p []byte) (int, error) {
 	if c.wrote.Load() == record.Absent {
 		c.wrote.Store(int64(time.Since(c.epoch)))
 	}
+	if c.kernel != nil {
+		return c.kernel.write(p)
+	}
 	return c.Conn.Write(p)
 }
 

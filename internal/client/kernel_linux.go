@@ -3,10 +3,8 @@
 package client
 
 import (
-	"errors"
 	"io"
 	"net"
-	"os"
 	"runtime"
 	"sync"
 	"syscall"
@@ -43,6 +41,8 @@ type kernel struct {
 
 	block *block // lent while the client is far behind
 	ahead []byte // of it, what no caller has got yet
+
+	out sender
 }
 
 // block is what a connection reads into when the client is far behind: more than
@@ -71,6 +71,7 @@ func newKernel(nc net.Conn, w *wall) *kernel {
 	}
 	k := &kernel{stamps: newStamps(w), nc: tcp, raw: raw}
 	k.try = k.receive
+	k.out.init(tcp, raw)
 	k.msg.Iov = &k.iov
 	k.msg.SetIovlen(1)
 	k.msg.Control = (*byte)(unsafe.Pointer(&k.control[0]))
@@ -115,14 +116,7 @@ func (k *kernel) read(p []byte) (n int, at, lag int64, err error) {
 	room := len(k.own)
 	k.iov.Base, k.own = nil, nil // keeps no buffer alive
 	runtime.KeepAlive(p)
-	switch {
-	case err != nil:
-		if op, ok := errors.AsType[*net.OpError](err); ok {
-			op.Op = "read" // not "raw-read"
-		}
-	case k.errno != 0:
-		err = &net.OpError{Op: "read", Net: "tcp", Source: k.nc.LocalAddr(), Addr: k.nc.RemoteAddr(), Err: os.NewSyscallError("read", k.errno)}
-	case k.n == 0:
+	if err = socketError("read", k.nc, err, k.errno); err == nil && k.n == 0 {
 		err = io.EOF
 	}
 	if err != nil {
@@ -138,6 +132,9 @@ func (k *kernel) read(p []byte) (n int, at, lag int64, err error) {
 	k.ahead = k.block[:k.n]
 	return k.taken(p), at, lag, nil
 }
+
+// write writes like [net.TCPConn.Write].
+func (k *kernel) write(p []byte) (int, error) { return k.out.write(p) }
 
 // receive is called with the descriptor, again whenever it may be readable. It
 // does not block, so the scheduler need not hear of the call: that saves a

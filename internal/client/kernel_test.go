@@ -3,7 +3,9 @@
 package client
 
 import (
+	"bytes"
 	"context"
+	"fmt"
 	"io"
 	"net"
 	"path/filepath"
@@ -275,12 +277,66 @@ func TestEndsOfKernelReads(t *testing.T) {
 	require.ErrorContains(t, err, "read tcp")
 }
 
-func TestKernelReadsAllocateNothing(t *testing.T) {
+// Writes wait for room, whole and in order, whatever their size.
+func TestKernelWrites(t *testing.T) {
+	ours, theirs := link(t, "tcp")
+	sent := make([]byte, 16<<20) // more than the socket takes at once
+	for i := range sent {
+		sent[i] = byte(i ^ i>>8)
+	}
+	written := make(chan error, 1)
+	go func() {
+		for at, n := 0, 1; at < len(sent); n = n*7%(2*maxUnheard) + 1 {
+			n = min(n, len(sent)-at)
+			m, err := ours.Write(sent[at : at+n])
+			if err != nil || m != n {
+				written <- fmt.Errorf("%d of %d bytes: %w", m, n, err)
+				return
+			}
+			at += n
+		}
+		written <- nil
+	}()
+	got := make([]byte, len(sent))
+	_, err := io.ReadFull(theirs, got)
+	require.NoError(t, err)
+	require.NoError(t, <-written)
+	require.True(t, bytes.Equal(sent, got))
+	n, err := ours.Write(nil)
+	require.NoError(t, err)
+	require.Zero(t, n)
+}
+
+func TestEndsOfKernelWrites(t *testing.T) {
+	ours, theirs := link(t, "tcp")
+	block := make([]byte, maxUnheard)
+	require.NoError(t, ours.SetWriteDeadline(time.Now().Add(-1)))
+	_, err := ours.Write(block)
+	require.ErrorContains(t, err, "write tcp")
+	require.ErrorContains(t, err, "i/o timeout")
+	require.NoError(t, ours.SetWriteDeadline(time.Time{}))
+	(&peer{Conn: theirs}).reset()
+	require.Eventually(t, func() bool {
+		_, err = ours.Write(block)
+		return err != nil
+	}, time.Minute, time.Millisecond)
+	require.True(t, lost(err))
+	require.ErrorContains(t, err, "write tcp")
+	require.ErrorContains(t, err, "write: ")
+	ours.Close()
+	_, err = ours.Write(block)
+	require.ErrorIs(t, err, net.ErrClosed)
+	require.ErrorContains(t, err, "write tcp")
+}
+
+func TestKernelReadsAndWritesAllocateNothing(t *testing.T) {
 	ours, theirs := stamped(t)
 	buf := make([]byte, 4096)
 	require.Zero(t, testing.AllocsPerRun(200, func() {
 		theirs.Write(buf[:200])
 		ours.Read(buf)
+		ours.Write(buf[:200])
+		theirs.Read(buf)
 	}))
 }
 

@@ -15,6 +15,7 @@ import (
 // stream is the state of an answer between its events.
 type stream struct {
 	events sse.Stream
+	taken  sse.Event // the one before
 	body   body
 	stamp  func() int64
 	whole  bool // the body is one JSON value: it has an end, but no token times
@@ -45,23 +46,15 @@ func (s *Slot) read(ctx context.Context, resp *http.Response, call Call) {
 	st.usage.reset(call.N, call.Prompts)
 	st.lastUsage, st.allUsage, st.called = 0, call.N <= 1, false
 	if err := st.body.reset(resp); err != nil {
-		coding := s.c.redact.clean(resp.Header.Get("Content-Encoding"), maxHeader)
-		s.fail(record.ClassMalformed, s.arrival(), fmt.Sprintf("Content-Encoding %q %v", coding, err))
+		s.coded(resp, err)
 		return
 	}
 	st.events.Reset(&st.body, st.stamp)
 	if st.texter != nil {
 		st.text.Reset(call.N)
 	}
-	for {
-		e, err := st.events.Next()
-		if err != nil {
-			s.ended(ctx, resp, call, err)
-			break
-		}
-		if s.take(&e, call) {
-			break
-		}
+	if err := s.follow(&call); err != nil {
+		s.ended(ctx, resp, call, err)
 	}
 	st.usage.fill(s.rec)
 	s.rec.Bytes = st.body.n
@@ -70,9 +63,31 @@ func (s *Slot) read(ctx context.Context, resp *http.Response, call Call) {
 	}
 }
 
+// follow takes the events up to the last one that matters, or to the error that
+// ended them. Streams spend their time waiting in it: it is apart from read, and
+// keeps nothing large, so that the stack of each stays small.
+func (s *Slot) follow(call *Call) error {
+	e := &s.stream.taken
+	for {
+		var err error
+		if *e, err = s.stream.events.Next(); err != nil {
+			return err
+		}
+		if s.take(e, call) {
+			return nil
+		}
+	}
+}
+
+// coded judges an answer in a coding that was not asked for.
+func (s *Slot) coded(resp *http.Response, err error) {
+	coding := s.c.redact.clean(resp.Header.Get("Content-Encoding"), maxHeader)
+	s.fail(record.ClassMalformed, s.arrival(), fmt.Sprintf("Content-Encoding %q %v", coding, err))
+}
+
 // take notes what an event carries, and reports whether it was the last one
 // that matters.
-func (s *Slot) take(e *sse.Event, call Call) (last bool) {
+func (s *Slot) take(e *sse.Event, call *Call) (last bool) {
 	rec, st, ev := s.rec, &s.stream, &s.stream.event
 	*ev = wire.Event{}
 	err := st.decoder.Decode(e.Name, e.Data, ev)
@@ -126,7 +141,7 @@ func (s *Slot) take(e *sse.Event, call Call) (last bool) {
 	case wire.Aborts(ev.Finish):
 		s.fail(record.ClassStreamError, e.At, "finish reason "+ev.Finish)
 	case ev.End:
-		s.succeed(e.At, call)
+		s.succeed(e.At, *call)
 	case len(rec.Events) >= maxEvents:
 		s.fail(record.ClassMalformed, e.At, fmt.Sprintf("the stream does not end: %d events", len(rec.Events)))
 	default:

@@ -6,9 +6,10 @@ import (
 )
 
 const (
-	firstSize = 4 << 10  // first size of the buffer: a few dozen events, one segment
+	firstSize = 1 << 10  // first size of the buffer: a few events of a stream that waits for each
+	wideSize  = 4 << 10  // its size once a read has filled it: some dozen events of one that does not
 	keepSize  = 64 << 10 // a larger buffer is given back at Reset
-	minRoom   = 1 << 10  // a read is offered at least this many bytes
+	minRoom   = 512      // a read is offered at least this many bytes
 	maxIdle   = 100      // reads without bytes or error in a row, as in package bufio
 )
 
@@ -26,6 +27,7 @@ type window struct {
 
 	at    int64 // stamp of the last read that brought bytes
 	reads int64 // number of such reads
+	wide  bool  // one of them filled the buffer
 	last  int64 // value of reads when the last event was given
 	total int64
 	err   error // what the reader said last; final
@@ -76,6 +78,7 @@ func (w *window) fill() (moved int, err error) {
 		n, err := w.r.Read(w.buf[w.end:])
 		w.err = err
 		if n > 0 {
+			w.wide = w.wide || n == len(w.buf)-w.end
 			w.at = w.stamp()
 			w.reads++
 			w.total += int64(n)
@@ -95,8 +98,11 @@ func (w *window) fill() (moved int, err error) {
 func (w *window) slide() (moved int) {
 	held, rest := w.dataEnd-w.data, w.end-w.pos
 	to := w.buf
-	if need := held + rest + minRoom; need > len(to) {
+	switch need := held + rest + minRoom; {
+	case need > len(to):
 		to = make([]byte, max(firstSize, need, 2*len(to)))
+	case w.wide && len(to) < wideSize:
+		to = make([]byte, wideSize)
 	}
 	copy(to, w.buf[w.data:w.dataEnd])
 	copy(to[held:], w.buf[w.pos:w.end])
