@@ -11,6 +11,7 @@ import (
 	"github.com/slogate/slogate/assert"
 	"github.com/slogate/slogate/fixtures"
 	"github.com/slogate/slogate/fixtures/simserver"
+	"github.com/slogate/slogate/internal/schematest"
 	"github.com/slogate/slogate/perftest"
 )
 
@@ -28,7 +29,9 @@ func (r *recorder) Errorf(format string, args ...any) {
 // measured is the result of a small run.
 func measured(t *testing.T) *perftest.Result {
 	t.Helper()
-	t.Setenv("PERFTEST_RESULTS", t.TempDir())
+	results := t.TempDir()
+	schematest.AtEnd(t, results)
+	t.Setenv("PERFTEST_RESULTS", results)
 	t.Setenv("PERFTEST_REQUIRED", "")
 	return perftest.Run(t, perftest.Scenario{
 		Target:   simserver.Start(t, simserver.Profile{Name: "fast"}).Target(),

@@ -19,6 +19,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/slogate/slogate/fixtures"
 	"github.com/slogate/slogate/fixtures/simserver"
+	"github.com/slogate/slogate/internal/schematest"
 	"github.com/slogate/slogate/perftest"
 	"github.com/stretchr/testify/require"
 )
@@ -257,7 +258,9 @@ func (*threeSource) Close() error { return nil }
 
 // inResults lets the results of t go to a folder of its own.
 func inResults(t *testing.T) {
-	t.Setenv("PERFTEST_RESULTS", t.TempDir())
+	results := t.TempDir()
+	schematest.AtEnd(t, results)
+	t.Setenv("PERFTEST_RESULTS", results)
 	t.Setenv("PERFTEST_REQUIRED", "")
 	t.Setenv("CI", "true")
 }
