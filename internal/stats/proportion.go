@@ -43,7 +43,8 @@ const (
 	minForEffect    = 100 // below, batches have fewer than 5 requests
 	assumedEffect   = 4.0 // what is assumed there, to fail
 	defaultAlpha    = 0.05
-	levelResolution = 1e-9
+	levelResolution = 1e-7  // of the log of a p-value
+	leastAlpha      = 1e-12 // below, a p-value is not told apart
 )
 
 // Share is the outcome of a [ShareTest].
@@ -211,16 +212,26 @@ func leastLevel(p func(float64) float64) float64 {
 	if top := p(0.5); !(top <= 0.5) {
 		return top
 	}
-	low, high := math.Log(1e-12), math.Log(0.5)
-	if p(1e-12) <= 1e-12 {
-		return 1e-12
+	// Regula falsi (Illinois) on logs, as p is smooth there; halving where it
+	// is not finite.
+	above := func(u float64) float64 { return math.Log(p(math.Exp(u))) - u }
+	low, high := math.Log(leastAlpha), math.Log(0.5)
+	atLow, atHigh := above(low), above(high)
+	if atLow <= 0 {
+		return leastAlpha
 	}
 	for high-low > levelResolution {
-		mid := (low + high) / 2
-		if a := math.Exp(mid); p(a) <= a {
-			high = mid
-		} else {
-			low = mid
+		mid := low + (high-low)*atLow/(atLow-atHigh)
+		if !(mid > low && mid < high) {
+			mid = low + (high-low)/2
+		}
+		switch at := above(mid); {
+		case at > 0:
+			low, atLow, atHigh = mid, at, atHigh/2
+		case at > -levelResolution:
+			return math.Exp(mid)
+		default:
+			high, atHigh, atLow = mid, at, atLow/2
 		}
 	}
 	return math.Exp(high)
