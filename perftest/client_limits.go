@@ -43,6 +43,22 @@ type ClientLimits struct {
 	Throttled time.Duration
 }
 
+// check refuses what is no limit.
+func (l ClientLimits) check() error {
+	for _, f := range []struct {
+		name  string
+		share float64
+	}{
+		{"SendLagShare", l.SendLagShare}, {"Late", l.Late}, {"LateBy", l.LateBy}, {"Offered", l.Offered}, {"Waited", l.Waited},
+		{"SlotGapShare", l.SlotGapShare}, {"JitterShare", l.JitterShare}, {"CPU", l.CPU},
+	} {
+		if err := shares("ClientLimits."+f.name, f.share); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // limitsInfo is how ClientLimits are written, with times in seconds.
 type limitsInfo struct {
 	SendLag      float64 `json:"send_lag_s"`

@@ -1,6 +1,7 @@
 package perftest
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -14,6 +15,7 @@ import (
 	"github.com/slogate/slogate/internal/health"
 	"github.com/slogate/slogate/internal/load"
 	"github.com/slogate/slogate/internal/record"
+	"github.com/slogate/slogate/internal/wire"
 )
 
 // prepared is a request whose body is encoded, waiting for its turn.
@@ -41,6 +43,8 @@ type driver struct {
 	writer    *record.Writer
 	put       func(*record.Record) // the writer's, bound once
 	ahead     *load.Preparer[*prepared]
+	peeked    chan *prepared // of ahead, the first ones of a trace; nil without one
+	peeks     int            // of them, those that were waited for
 	slots     slots
 	warmup    atomic.Bool  // the phase under way
 	began     atomic.Int64 // when the phase began, nanoseconds after the epoch
@@ -65,18 +69,23 @@ func (r *run) measure(ctx context.Context) (*Result, error) {
 	if n := r.scenario.TurnsInFlight; n > 0 {
 		d.places = make(chan struct{}, n)
 	}
-	depth := max(64, 2*r.plan.slots())
-	if n := r.asks(); n > 0 {
+	depth := max(64, 2*r.slots())
+	if n := r.settings.shard.Of(r.asks()); n > 0 {
 		depth = min(depth, n)
 	}
-	burst := min(depth, max(r.plan.slots(), r.warmupSlots()))
+	burst := min(depth, max(r.slots(), r.warmupConnections(), 1))
 	d.ahead = load.Prepare(ctx, depth, burst, d.prepare)
 	d.slots.get(burst - 1)
 	res := r.result()
 	progress := d.startProgress()
 	d.observers = observe(r.scenario.Observers, d.snapshots(res))
 	d.ahead.Ready(ctx)
-	ran, readings := d.phases(ctx)
+	var ran load.Report
+	var readings health.Readings
+	timeless := d.peek(ctx)
+	if timeless == nil {
+		ran, readings = d.phases(ctx)
+	}
 	d.stopScraper(res)
 	r.client.Settle() // after which nothing is put into the writer any more
 	progress.Stop()
@@ -87,10 +96,10 @@ func (r *run) measure(ctx context.Context) (*Result, error) {
 	res.taken = d.next
 	writeErr := d.writer.Close()
 	res.Counts.Dropped, res.Counts.Unsent = ran.Dropped, ran.Unsent
-	d.collector.finish(res, r.plan.slots())
+	d.collector.finish(res, r.slots())
 	res.Duration = Value(time.Since(r.epoch).Seconds())
 	d.stopObservers(res)
-	if err = d.ahead.Err(); err == nil {
+	if err = cmp.Or(timeless, d.ahead.Err()); err == nil {
 		if turn := d.turnErr.Load(); turn != nil {
 			err = *turn
 		}
@@ -121,23 +130,17 @@ func (d *driver) findings(res *Result, ran load.Report, writeErr error) {
 			res.Warnings = append(res.Warnings, fmt.Sprintf(format, args...))
 		}
 	}
-	waiting, starved := d.writer.Stats().HighWater, d.ahead.Starved()
+	waiting, starved := d.writer.Stats().HighWater, d.ahead.Starved()-d.peeks
 	say(writeErr != nil, "%s is incomplete: %v", requestsFile, writeErr)
 	say(waiting > slowWriter, "up to %d requests waited to be written: the disk of %s, or the Tokenizer, is slower than the load", waiting, d.dir)
 	say(starved > 0, "%d requests had to wait for their body: the workload is slower than the load", starved)
-	say(ran.Reason == load.ReasonExhausted && res.Counts.Sent < res.Counts.Planned, "the workload ended after %d of %d requests", res.Counts.Sent, res.Counts.Planned)
+	if ran.Reason == load.ReasonExhausted {
+		say(ran.Started < res.Counts.Planned, "the workload ended after %d of %d requests", ran.Started, res.Counts.Planned)
+		say(res.Counts.Planned == 0 && d.plan.length() > 0, "the workload ended after %d requests, before the load's %v had passed", ran.Started, d.plan.length())
+	}
 	say(d.plan.Requests > 0 && d.plan.Requests < d.plan.slots(), "%d requests are fewer than the %d slots: the asked concurrency was never reached", d.plan.Requests, d.plan.slots())
 	say(ran.Dropped > 0, "%d of %d requests were dropped, because %d were in flight already", ran.Dropped, ran.Offered, d.plan.InFlight)
 	say(ran.Unsent > 0, "%d of %d requests still waited to be sent at the end", ran.Unsent, ran.Offered)
-}
-
-// warmupSlots is the concurrency of the warm-up: what it says, else the
-// load's, which for an open loop is 1.
-func (r *run) warmupSlots() int {
-	if n := r.scenario.Warmup.Concurrency; n > 0 {
-		return n
-	}
-	return max(1, r.plan.slots())
 }
 
 // phases runs the warm-up, to its last answer, and then the load.
@@ -178,12 +181,50 @@ func (d *driver) drive(ctx context.Context, p *Plan, read func() (time.Duration,
 	return p.loop(d.scenario.Seed, d.settings.shard, d.grace, read).Run(ctx, d.epoch, d.send)
 }
 
+// mostAtOnce is how many requests a trace may have at its first time. The
+// requests of a workload without times are all at 0, and may have no end.
+const mostAtOnce = 1000
+
+// peek refuses to replay a workload that has no times. It takes what is needed
+// to see that, which is given out first.
+func (d *driver) peek(ctx context.Context) error {
+	if !d.plan.paired {
+		return nil
+	}
+	defer func() { d.peeks = d.ahead.Starved() }()
+	d.peeked = make(chan *prepared, mostAtOnce)
+	var first time.Duration
+	for n := range mostAtOnce {
+		p, ok := d.ahead.Take(ctx)
+		if !ok {
+			return nil
+		}
+		d.peeked <- p
+		if n == 0 {
+			first = p.at
+		} else if p.at != first {
+			return nil
+		}
+	}
+	return fmt.Errorf("workload: its first %d requests are all at %v (Request.At), which is no trace to replay: use a workload with times, or Load Open or Closed (no load was sent)", mostAtOnce, first)
+}
+
+// take gives the next prepared request.
+func (d *driver) take(ctx context.Context) (*prepared, bool) {
+	select {
+	case p := <-d.peeked:
+		return p, true
+	default:
+	}
+	return d.ahead.Take(ctx)
+}
+
 // trace yields prepared requests with their times. The warm-up has taken the
 // first ones: the trace then begins with the one after them.
 func (d *driver) trace(warmedUp bool) func() (time.Duration, any, bool) {
 	first, base := true, time.Duration(0)
 	return func() (time.Duration, any, bool) {
-		p, ok := d.ahead.Take(d.stop)
+		p, ok := d.take(d.stop)
 		if !ok {
 			return 0, nil, false
 		}
@@ -200,7 +241,7 @@ func (d *driver) trace(warmedUp bool) func() (time.Duration, any, bool) {
 func (d *driver) send(ctx context.Context, t *load.Turn) bool {
 	p, ok := t.Item.(*prepared)
 	if !ok {
-		if p, ok = d.ahead.Take(t.Wait); !ok {
+		if p, ok = d.take(t.Wait); !ok {
 			return false
 		}
 	}
@@ -286,7 +327,7 @@ func (d *driver) prepare() (_ *prepared, err error) {
 		if req, err = d.source.Next(); err != nil {
 			break
 		}
-		mine = d.plan.paired || d.settings.mine(d.next)
+		mine = d.mine(d.next)
 	}
 	if err == io.EOF {
 		return nil, err
@@ -297,8 +338,19 @@ func (d *driver) prepare() (_ *prepared, err error) {
 	return d.encoded(req)
 }
 
+// textRemedy is what to do about an API without texts.
+func textRemedy(a API) string {
+	if _, standard := a.(StandardAPI); standard {
+		return "set Target.API to one of chats or completions, or leave Then out"
+	}
+	return "give it an AppendText (see TextAPI), or leave Then out"
+}
+
 // encoded is a request with its body.
 func (d *driver) encoded(req Request) (*prepared, error) {
+	if _, ok := wire.AsTexter(d.dialect); req.Then != nil && !ok {
+		return nil, fmt.Errorf("workload: a request has a Then, which needs the text of the answer before, and the %s API does not give it: %s", d.api.Name(), textRemedy(d.api))
+	}
 	body, e, err := d.encode(req, d.params)
 	if err != nil {
 		return nil, fmt.Errorf("workload: %w", err)

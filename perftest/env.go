@@ -34,9 +34,6 @@ type settings struct {
 	shard               load.Shard // of shardText, once it is checked
 }
 
-// mine reports whether this process sends request i of the plan.
-func (s *settings) mine(i int) bool { return i%max(1, s.shard.Count) == s.shard.Index }
-
 // parseNonce reads a run's number; empty is one of the run's own.
 func parseNonce(text string) (uint64, error) {
 	if text == "" {

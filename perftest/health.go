@@ -90,6 +90,7 @@ func (r *Result) requestsHealth(smallest time.Duration) health.Requests {
 	open := r.Scenario.Load.Concurrency == 0
 	if open {
 		q.Planned, q.Waited = h.Offered, h.Waited
+		q.Started = r.begun()
 	}
 	lateAfter := int64(health.Thresholds{LateBy: h.Limits.LateBy}.LateAfter(smallest))
 	var lags []int64

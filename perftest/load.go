@@ -48,12 +48,13 @@ type Plan struct {
 	// with the rest; see [Closed].
 	KeepEnds bool
 	// PrefillConcurrency is the most requests that wait for their first token
-	// at any time, of conversations the first turns; 0 means no limit.
+	// at any time, turns of conversations too; 0 means no limit.
 	PrefillConcurrency int
 
 	// What the loads of this package ask beyond that.
 	rate     float64      // asked mean rate of an open loop, 0 when it varies or is not known
 	profile  load.Profile // slots over time, in place of Concurrency
+	rates    load.Profile // of an open loop's requests over time, where it is known
 	schedule func(seed uint64, read func() (time.Duration, any, bool)) load.Schedule
 	paired   bool // the schedule takes requests together with their times
 }
@@ -114,43 +115,6 @@ const (
 // open reports whether p is an open loop.
 func (p *Plan) open() bool { return p.Starts != nil || p.schedule != nil }
 
-// check refuses a plan that cannot be run; a load of a test's own may give one.
-func (p *Plan) check() error {
-	switch {
-	case !p.open() && p.profile == nil && p.Concurrency < 1:
-		return badField("Load.Concurrency", p.Concurrency, "set it to 1 or more")
-	case p.Requests < 0:
-		return badField("Load.Requests", p.Requests, "set it to 0 (no limit) or more")
-	case p.Duration < 0:
-		return badField("Load.Duration", p.Duration, "set it to 0 (no limit) or more")
-	case p.Requests == 0 && p.Duration == 0 && !p.endsByItself():
-		return badField("Load.Requests", p.Requests, "set Requests or Duration, so that the run ends")
-	case p.InFlight < 0:
-		return badField("Load.InFlight", p.InFlight, "set it to 0 (no bound) or more")
-	case p.AtBound != QueueAtBound && p.AtBound != DropAtBound:
-		return badField("Load.AtBound", int(p.AtBound), "use QueueAtBound or DropAtBound")
-	case p.AtBound == DropAtBound && p.InFlight == 0:
-		return badField("Load.InFlight", p.InFlight, "set the bound at which starts are dropped")
-	case p.RampUp.Duration < 0:
-		return badField("Load.RampUp.Duration", p.RampUp.Duration, "set it to 0 (at once) or more")
-	case p.RampUp.Steps < 0:
-		return badField("Load.RampUp.Steps", p.RampUp.Steps, "set it to 0 (one slot at a time) or more")
-	case p.Think.Time < 0:
-		return badField("Load.Think.Time", p.Think.Time, "set it to 0 (none) or more")
-	case p.Drain.After < 0:
-		return badField("Load.Drain.After", p.Drain.After, "set it to 0 (at once) or more")
-	case p.Drain.After > 0 && !p.Drain.Cancel:
-		return badField("Load.Drain.Cancel", false, "set it to true, or leave After at 0 to wait for requests in flight")
-	case !(p.Cancel.Share >= 0 && p.Cancel.Share <= 1):
-		return badField("Load.Cancel.Share", p.Cancel.Share, "set a share from 0 to 1")
-	case p.Cancel.After < 0:
-		return badField("Load.Cancel.After", p.Cancel.After, "set it to 0 (at once) or more")
-	case p.PrefillConcurrency < 0:
-		return badField("Load.PrefillConcurrency", p.PrefillConcurrency, "set it to 0 (no limit) or more")
-	}
-	return nil
-}
-
 // endsByItself reports whether the load's schedule or profile has an end.
 func (p *Plan) endsByItself() bool {
 	return p.profile != nil && p.profile.Length() > 0 || p.open()
@@ -158,6 +122,18 @@ func (p *Plan) endsByItself() bool {
 
 // steady reports whether p keeps the ends of a closed loop out of the figures.
 func (p *Plan) steady() bool { return !p.open() && p.profile == nil && !p.KeepEnds }
+
+// length is after which time no more requests start; 0 when time does not end
+// the load.
+func (p *Plan) length() time.Duration {
+	d := p.Duration
+	for _, profile := range []load.Profile{p.profile, p.rates} {
+		if profile != nil && profile.Length() > 0 && (d == 0 || profile.Length() < d) {
+			d = profile.Length()
+		}
+	}
+	return d
+}
 
 // slots is the number of slots of a closed loop, 0 of an open one.
 func (p *Plan) slots() int {
@@ -175,8 +151,8 @@ type runner interface {
 	Run(ctx context.Context, epoch time.Time, do load.Do) load.Report
 }
 
-// loop is p as package load runs it. read yields prepared requests to a
-// schedule that pairs them with their times.
+// loop is p, of which bounds are this shard's, as package load runs it. read
+// yields prepared requests to a schedule that pairs them with their times.
 func (p *Plan) loop(seed uint64, shard load.Shard, grace time.Duration, read func() (time.Duration, any, bool)) runner {
 	o := load.Options{
 		Requests: p.Requests, Duration: p.Duration, Drain: load.Drain(p.Drain), Cancel: load.Cancel(p.Cancel),

@@ -34,23 +34,33 @@ type Open struct {
 
 // Plan implements [Load].
 func (o Open) Plan() (Plan, error) {
-	if !(o.Rate > 0) || o.Rate > 1e9 {
-		return Plan{}, badField("Load.Rate", o.Rate, "set Open.Rate to the requests a second, above 0")
+	if !(o.Rate >= leastRate && o.Rate <= mostSlots) {
+		return Plan{}, badField("Load.Rate", o.Rate, "set Open.Rate to the requests a second, above 0 (1e-6 to 1e6)")
 	}
 	if o.Requests == 0 && o.Duration == 0 {
 		return Plan{}, badField("Load.Requests", 0, "set Open.Requests or Open.Duration, so that the run ends")
 	}
-	schedule, err := arrivalSchedule(o.Arrivals, load.Level(o.Rate))
+	rates := load.Level(o.Rate)
+	schedule, err := arrivalSchedule(o.Arrivals, rates)
 	if err != nil {
 		return Plan{}, err
 	}
 	p := Plan{
 		Requests: o.Requests, Duration: o.Duration, InFlight: o.InFlight, AtBound: o.AtBound,
 		Drain: o.Drain, Cancel: o.Cancel, PrefillConcurrency: o.PrefillConcurrency,
-		rate: o.Rate, schedule: schedule,
+		rate: o.Rate, rates: rates, schedule: schedule,
 	}
 	return p, p.check()
 }
+
+const (
+	// leastRate is one request in eleven days: the times of fewer may be beyond
+	// what a Duration can hold.
+	leastRate = 1e-6
+	// leastShape is that of bursts of some hundred requests: those of far
+	// smaller ones have no end.
+	leastShape = 1e-3
+)
 
 // Arrivals space the requests of an open loop: [Constant], [Poisson] or
 // [Gamma]. The time of request i is a function of the scenario's seed and i.
@@ -73,8 +83,8 @@ type Gamma struct {
 func (Constant) process() (load.Process, error) { return load.Constant{}, nil }
 func (Poisson) process() (load.Process, error)  { return load.Poisson{}, nil }
 func (g Gamma) process() (load.Process, error) {
-	if !(g.Shape > 0) || g.Shape > 1e9 {
-		return nil, badField("Load.Arrivals.Shape", g.Shape, "set Gamma.Shape above 0; 1 is a Poisson process")
+	if !(g.Shape >= leastShape && g.Shape <= 1e9) {
+		return nil, badField("Load.Arrivals.Shape", g.Shape, "set Gamma.Shape above 0 (0.001 to 1e9); 1 is a Poisson process")
 	}
 	return load.Gamma(g), nil
 }

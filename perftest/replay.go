@@ -7,7 +7,8 @@ import (
 )
 
 // Replay is an open loop whose start times come with the workload's requests,
-// from a trace: [Request].At.
+// from a trace: [Request].At. A workload whose first thousand requests all have
+// the same time is no trace, and is refused.
 type Replay struct {
 	// Speed at which the trace is replayed: 2 is twice as fast; 0 means 1.
 	Speed float64
@@ -33,8 +34,8 @@ type Replay struct {
 // Plan implements [Load].
 func (r Replay) Plan() (Plan, error) {
 	switch {
-	case !(r.Speed >= 0) || r.Speed > 1e6:
-		return Plan{}, badField("Load.Speed", r.Speed, "set Replay.Speed to 0 (as recorded) or more")
+	case r.Speed != 0 && !(r.Speed >= 1e-6 && r.Speed <= 1e6):
+		return Plan{}, badField("Load.Speed", r.Speed, "set Replay.Speed to 0 (as recorded) or more (1e-6 to 1e6)")
 	case r.From < 0:
 		return Plan{}, badField("Load.From", r.From, "set Replay.From to 0 or more")
 	case r.To != 0 && r.To <= r.From:

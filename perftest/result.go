@@ -71,7 +71,20 @@ type Result struct {
 	stored  bool       // it was read back, and its files stay as they are
 }
 
+// begun is how many requests of the plan were sent: of a conversation, the
+// turns after the first are none.
+func (r *Result) begun() (n int) {
+	for i := range r.samples.all {
+		if r.samples.all[i].turn <= 1 {
+			n++
+		}
+	}
+	return n
+}
+
 // Counts are numbers of requests. Sent = Succeeded + Failed + Cancelled.
+// Planned, Dropped and Unsent count a conversation as one, the others count
+// each of its turns.
 type Counts struct {
 	Planned   int `json:"planned"` // 0 when the run was bound by time
 	Sent      int `json:"sent"`

@@ -52,10 +52,10 @@ func runAs(t testing.TB, s Scenario, from passage) *Result {
 	case err != nil:
 		t.Fatalf("%s: %v", s.Name, err)
 	case res.Ended == endedInterrupted:
-		t.Errorf("%s: interrupted after %d requests: the result is partial", s.Name, res.Counts.Sent)
+		t.Errorf("%s: interrupted after %d requests: the result is partial", s.Name, res.begun())
 	case res.Ended == endedDeadline:
 		t.Errorf("%s: stopped after %d of %s requests, %v before the test's deadline: raise go test's -timeout or send less",
-			s.Name, res.Counts.Sent, planned(res.Counts.Planned), untilDeadline(t).Round(time.Second))
+			s.Name, res.begun(), planned(res.Counts.Planned), untilDeadline(t).Round(time.Second))
 	case res.Counts.Sent == 0:
 		t.Fatalf("%s: the workload gave no request to measure", s.Name)
 	}

@@ -2,6 +2,7 @@ package perftest
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -12,26 +13,26 @@ import (
 // converse sends a request and, where it is the first turn of a conversation,
 // the turns after it: each with the server's real answer to the one before,
 // and after the time that a user thinks. A conversation is one request of the
-// load, which has one turn of it in flight, and no turn starts after its end.
+// load, which has one turn of it in flight, and no later turn starts after the
+// load's Duration or profile.
 // It reports false when not even the first turn was sent.
 func (d *driver) converse(ctx context.Context, t *load.Turn, p *prepared) bool {
 	slot := d.slots.get(t.Slot)
 	turn := startOf(t)
 	for {
-		if !d.enterTurn(ctx, &turn) {
-			d.cut.Store(true)
+		entered := d.enterTurn(ctx, t, &turn)
+		if entered == notEntered {
 			return turn.turn > 1
 		}
 		d.exchange(ctx, slot, t, turn, p)
-		d.leaveTurn()
+		if entered == inPlace {
+			<-d.places
+		}
 		next, ok := d.then(slot, p, &turn)
 		if !ok {
 			return true
 		}
-		if !d.think(ctx, t.Wait, turn.scheduled) {
-			if d.stop.Err() != nil {
-				d.cut.Store(true)
-			}
+		if !d.think(ctx, t.More, turn.scheduled) {
 			return true
 		}
 		p = next
@@ -72,48 +73,81 @@ func (d *driver) then(slot *client.Slot, p *prepared, turn *start) (_ *prepared,
 		d.broken(err)
 		return nil, false
 	}
-	*turn = start{turn: turn.turn + 1, scheduled: ended + int64(max(req.Think, 0))}
+	*turn = start{turn: turn.turn + 1, scheduled: ended + int64(min(max(req.Think, 0), mostTime))}
 	turn.ready = turn.scheduled
 	return next, true
 }
 
 // think waits for a moment, and reports whether the load goes on then.
-func (d *driver) think(ctx, load context.Context, until int64) bool {
+func (d *driver) think(ctx, more context.Context, until int64) bool {
 	timer := time.NewTimer(time.Duration(until - d.now()))
 	defer timer.Stop()
 	select {
 	case <-timer.C:
-	case <-load.Done():
+	case <-more.Done():
 	case <-ctx.Done():
 	}
-	return load.Err() == nil && ctx.Err() == nil
+	d.noteCut()
+	return more.Err() == nil && ctx.Err() == nil
 }
 
-// enterTurn waits for a place among the turns in flight, which moves the
-// moment at which the turn might start.
-func (d *driver) enterTurn(ctx context.Context, turn *start) bool {
+// noteCut keeps that a conversation was under way when the run was stopped.
+func (d *driver) noteCut() {
+	if d.stop.Err() != nil {
+		d.cut.Store(true)
+	}
+}
+
+// entry says how a turn got past the bounds of the scenario.
+type entry int
+
+const (
+	notEntered entry = iota // the load has ended
+	free                    // there is no bound on turns in flight
+	inPlace                 // it has a place among them, to be given back
+)
+
+// enterTurn waits until a turn may be sent: a later one until it may wait for
+// its first token, as the load has seen to for the first one, and each for a
+// place among the turns in flight. The wait moves the moment at which the turn
+// might start. (All take the two in this order, so that none waits for one that
+// waits for it.)
+func (d *driver) enterTurn(ctx context.Context, t *load.Turn, turn *start) entry {
+	end := t.Wait
+	if turn.turn > 1 {
+		end = t.More
+		if d.plan.PrefillConcurrency > 0 && !d.warmup.Load() {
+			waited, ok := t.Again(ctx, end)
+			if !ok {
+				d.noteCut()
+				return notEntered
+			}
+			if waited {
+				turn.ready = d.now()
+			}
+		}
+	}
 	if d.places == nil {
-		return true
+		return free
 	}
 	select {
 	case d.places <- struct{}{}:
-		return true
+		return inPlace
 	default:
 	}
 	select {
 	case d.places <- struct{}{}:
 		turn.ready = d.now()
-		return true
+		return inPlace
 	case <-ctx.Done():
-	case <-d.stop.Done():
+		if turn.turn == 1 && errors.Is(context.Cause(ctx), load.ErrAbandoned) {
+			turn.ready = d.now()
+			return free // its user has left the queue: it is sent to nobody, and counted
+		}
+	case <-end.Done():
 	}
-	return false
-}
-
-func (d *driver) leaveTurn() {
-	if d.places != nil {
-		<-d.places
-	}
+	d.noteCut()
+	return notEntered
 }
 
 // now is the time in nanoseconds after the epoch.

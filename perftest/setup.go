@@ -119,12 +119,15 @@ func (r *run) setUp(ctx context.Context) error {
 // checkLimits refuses a load that needs more connections than this system lets
 // one process open.
 func (r *run) checkLimits() error {
-	need := health.Need{Connections: r.plan.slots()}
+	field, need := "Load.Concurrency", health.Need{Connections: r.slots()}
 	if r.plan.open() {
-		need.Connections = r.plan.InFlight
+		field, need.Connections = "Load.InFlight", r.plan.InFlight
 	}
-	if r.plan.Requests > 0 && (r.plan.open() || r.scenario.ColdConnections) {
-		need.Connections = min(need.Connections, r.plan.Requests)
+	if n := r.settings.shard.Of(r.plan.Requests); n > 0 && (r.plan.open() || r.scenario.ColdConnections) {
+		need.Connections = min(need.Connections, n)
+	}
+	if n := r.warmupConnections(); n > need.Connections {
+		field, need.Connections = "Warmup.Concurrency", n
 	}
 	if r.scenario.Target.Dial != nil {
 		return nil // connections of the test's own
@@ -133,7 +136,7 @@ func (r *run) checkLimits() error {
 		need.FilesEach = 2 // its server is in this process
 	}
 	if err := health.CheckLimits(need); err != nil {
-		return badField("Load.Concurrency", need.Connections, strings.ReplaceAll(err.Error(), "\n", "; "))
+		return badField(field, need.Connections, strings.ReplaceAll(err.Error(), "\n", "; "))
 	}
 	return nil
 }
@@ -164,14 +167,6 @@ func (r *run) check() (err error) {
 		return badField("Load", "nil", "set it, for example to perftest.Closed{Concurrency: 8, Requests: 512}")
 	case s.Workload == nil:
 		return badField("Workload", "nil", "set it, for example to fixtures.Builtin{Output: 128}")
-	case s.Warmup.Requests < 0:
-		return badField("Warmup.Requests", s.Warmup.Requests, "set it to 0 (none) or more")
-	case s.Warmup.Duration < 0:
-		return badField("Warmup.Duration", s.Warmup.Duration, "set it to 0 (no limit) or more")
-	case s.Warmup.Concurrency < 0:
-		return badField("Warmup.Concurrency", s.Warmup.Concurrency, "set it to 0 (the load's) or more")
-	case s.TurnsInFlight < 0:
-		return badField("TurnsInFlight", s.TurnsInFlight, "set it to 0 (no limit) or more")
 	case s.Target.Accelerators < 0:
 		return badField("Target.Accelerators", s.Target.Accelerators, "set it to 0 (unknown) or more")
 	}
@@ -191,13 +186,23 @@ func (r *run) check() (err error) {
 	if r.plan, err = s.Load.Plan(); err != nil {
 		return err
 	}
-	if err = r.plan.check(); err != nil {
+	if err = firstError(
+		r.plan.check(),
+		counts("Warmup.Requests", s.Warmup.Requests, 0, mostRequests, "none"),
+		lasts("Warmup.Duration", s.Warmup.Duration, "no limit"),
+		counts("Warmup.Concurrency", s.Warmup.Concurrency, 0, mostSlots, "the load's"),
+		counts("TurnsInFlight", s.TurnsInFlight, 0, mostSlots, "no limit"),
+		s.ClientLimits.check(),
+	); err != nil {
 		return err
 	}
 	if r.settings.nonce, err = parseNonce(r.settings.nonceText); err != nil {
 		return err
 	}
 	if r.settings.shard, err = parseShard(r.settings.shardText); err != nil {
+		return err
+	}
+	if err = r.takeShard(); err != nil {
 		return err
 	}
 	if r.timeouts, err = s.Timeouts.withDefaults(); err != nil {
@@ -243,8 +248,8 @@ func (t Timeouts) withDefaults() (Timeouts, error) {
 		{"BetweenTokens", &t.BetweenTokens, time.Minute},
 		{"Total", &t.Total, 30 * time.Minute},
 	} {
-		if *f.value < 0 {
-			return t, badField("Timeouts."+f.name, *f.value, "set it to 0 (the default, "+f.instead.String()+") or more")
+		if err := lasts("Timeouts."+f.name, *f.value, "the default, "+f.instead.String()); err != nil {
+			return t, err
 		}
 		if *f.value == 0 {
 			*f.value = f.instead

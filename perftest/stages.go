@@ -2,7 +2,6 @@ package perftest
 
 import (
 	"fmt"
-	"math"
 	"time"
 
 	"github.com/slogate/slogate/internal/load"
@@ -54,6 +53,9 @@ func (s Stages) Plan() (Plan, error) {
 		if err != nil {
 			return Plan{}, err
 		}
+		if load.SlotChanges(profile, mostChanges) > mostChanges {
+			return Plan{}, badField("Load.Concurrency", fmt.Sprintf("%+v", s.Concurrency), "it starts and stops slots more than ten million times: make it change more slowly")
+		}
 		if p.profile = profile; p.slots() == 0 {
 			return Plan{}, badField("Load.Concurrency", fmt.Sprintf("%+v", s.Concurrency), "it never comes to one slot: raise it")
 		}
@@ -65,12 +67,17 @@ func (s Stages) Plan() (Plan, error) {
 		if !(profile.Integral(profile.Length()) > 0) {
 			return Plan{}, badField("Load.Rate", fmt.Sprintf("%+v", s.Rate), "it never comes to a request: raise it")
 		}
+		p.rates = profile
 		if p.schedule, err = arrivalSchedule(s.Arrivals, profile); err != nil {
 			return Plan{}, err
 		}
 	}
 	return p, p.check()
 }
+
+// mostChanges bounds what a profile of slots takes of memory: each start of a
+// slot is kept.
+const mostChanges = 10_000_000
 
 // Profile is a concurrency, or a rate a second, over time: [StageList],
 // [Linear], [Step], [Sine] or [Spike].
@@ -121,10 +128,14 @@ func (l StageList) profile(field string) (load.Profile, error) {
 		return nil, badField(field, "empty", "give at least one stage")
 	}
 	stages := make(load.Stages, len(l))
+	var sum time.Duration
 	for i, s := range l {
 		at := fmt.Sprintf("%s[%d].", field, i)
 		if err := firstError(levels(at+"From", s.From), levels(at+"To", s.To), lasting(at+"Duration", s.Duration)); err != nil {
 			return nil, err
+		}
+		if sum += s.Duration; sum > mostTime {
+			return nil, badField(at+"Duration", s.Duration, fmt.Sprintf("let all stages together last no longer than a year (%v)", mostTime))
 		}
 		stages[i] = load.Stage(s)
 	}
@@ -154,38 +165,12 @@ func (s Sine) profile(field string) (load.Profile, error) {
 }
 
 func (s Spike) profile(field string) (load.Profile, error) {
-	err := firstError(levels(field+".Base", s.Base), levels(field+".Peak", s.Peak), lasting(field+".Width", s.Width), lasting(field+".Duration", s.Duration))
-	if err == nil && (s.At < 0 || s.At+s.Width > s.Duration) {
+	err := firstError(levels(field+".Base", s.Base), levels(field+".Peak", s.Peak), lasts(field+".At", s.At, "from the start"), lasting(field+".Width", s.Width), lasting(field+".Duration", s.Duration))
+	if err == nil && (s.At+s.Width > s.Duration) {
 		err = badField(field+".At", s.At, "let the spike lie within Duration")
 	}
 	if err != nil {
 		return nil, err
 	}
 	return load.Spike(s.Base, s.Peak, s.At, s.Width, s.Duration), nil
-}
-
-// mostLevel bounds a profile: more slots or requests a second than any client has.
-const mostLevel = 1e6
-
-func levels(field string, v float64) error {
-	if !(v >= 0) || v > mostLevel || math.IsInf(v, 0) {
-		return badField(field, v, "set it to 0 or more, at most 1e6")
-	}
-	return nil
-}
-
-func lasting(field string, d time.Duration) error {
-	if d <= 0 {
-		return badField(field, d, "set it above 0")
-	}
-	return nil
-}
-
-func firstError(errs ...error) error {
-	for _, err := range errs {
-		if err != nil {
-			return err
-		}
-	}
-	return nil
 }

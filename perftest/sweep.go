@@ -44,26 +44,31 @@ func RequestRates(duration time.Duration, rates ...float64) []Load {
 // Sweep runs s at each level, as sub-tests of t, and shows an overview of all.
 // s.Load is left aside. check, unless it is nil, is called in each sub-test
 // with its result, to hold it against objectives. The results are those of the
-// levels that ran, in their order: a level whose set-up fails, and Ctrl-C, end
-// the sweep; a missed objective does not.
+// levels that ran, in their order: one that go test's -run does not match is
+// left out; a level whose set-up fails, Ctrl-C and the test's deadline end
+// the sweep, and it fails; a missed objective does not end it.
 func Sweep(t *testing.T, s Scenario, levels Levels, check func(t *testing.T, res *Result)) []*Result {
 	t.Helper()
 	if len(levels.Loads) == 0 {
 		t.Fatal(badField("Levels.Loads", "empty", "give at least one load, for example perftest.Concurrencies(64, 1, 4, 8)"))
 	}
-	if levels.CoolDown < 0 {
-		t.Fatal(badField("Levels.CoolDown", levels.CoolDown, "set it to 0 (none) or more"))
+	if err := lasts("Levels.CoolDown", levels.CoolDown, "none"); err != nil {
+		t.Fatal(err)
 	}
 	var results []*Result
 	var view report.LevelsView
 	next := passage{}
 	for i, load := range levels.Loads {
-		if i > 0 && !sleep(t, levels.CoolDown) {
-			break
-		}
-		var res *Result
 		name := levelName(load, i)
+		var res *Result
+		chosen := false
 		passed := t.Run(name, func(t *testing.T) {
+			chosen = true
+			if len(results) > 0 {
+				if why := sleep(t, levels.CoolDown); why != endedComplete {
+					t.Fatalf("%s: not run: the cool-down before it was cut short (%s)", t.Name(), why)
+				}
+			}
 			level := s
 			level.Load = load
 			if s.Name != "" {
@@ -74,6 +79,9 @@ func Sweep(t *testing.T, s Scenario, levels Levels, check func(t *testing.T, res
 				check(t, res)
 			}
 		})
+		if !chosen {
+			continue // go test's -run has left it out
+		}
 		if res == nil {
 			break
 		}
@@ -127,15 +135,14 @@ func (r *Result) level(name string, passed bool) report.Level {
 	}
 }
 
-// sleep waits, and reports whether it may go on: not after Ctrl-C, and not
-// once the test's deadline is near.
-func sleep(t *testing.T, d time.Duration) bool {
+// sleep waits, and says how that ended: early with Ctrl-C, and when the test's
+// deadline is near.
+func sleep(t *testing.T, d time.Duration) string {
 	ctx, stop := lifetime(t)
 	defer stop()
 	select {
 	case <-time.After(d):
-		return ctx.Err() == nil
 	case <-ctx.Done():
-		return false
 	}
+	return ended(ctx, nil)
 }

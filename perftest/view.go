@@ -116,9 +116,9 @@ func (r *Result) partialText() string {
 		return ""
 	}
 	if r.Counts.Planned > 0 {
-		return fmt.Sprintf("%s after %d of %d requests", r.Ended, r.Counts.Sent, r.Counts.Planned)
+		return fmt.Sprintf("%s after %d of %d requests", r.Ended, r.begun(), r.Counts.Planned)
 	}
-	return fmt.Sprintf("%s after %d requests", r.Ended, r.Counts.Sent)
+	return fmt.Sprintf("%s after %d requests", r.Ended, r.begun())
 }
 
 // unit is what m is counted in.

@@ -90,11 +90,11 @@ func (c *checks) sending(q Requests, t Thresholds) {
 		c.most("requests sent late by over "+report.Seconds.Limit(after.Seconds()), q.Late, q.Sent, t.Late, .01, moreCPU)
 	}
 	if least, on := setting(t.Offered, .99); on && q.Planned > 0 {
-		if share := ratio(q.Sent, q.Planned); share < least {
+		if share := ratio(q.Started, q.Planned); share < least {
 			c.add("offered load", report.Share.Beside(share, least)+" of the plan", "at least "+report.Share.Limit(least), moreSlots)
 		}
 	}
-	c.most("requests that waited for a place or a connection", q.Waited, q.Sent, t.Waited, .01, moreSlots)
+	c.most("requests that waited for a place or a connection", q.Waited, q.Started, t.Waited, .01, moreSlots)
 }
 
 func (c *checks) gaps(q Requests, t Thresholds) {

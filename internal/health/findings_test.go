@@ -24,7 +24,7 @@ func well() (Readings, Requests) {
 			Jitter:   &Jitter{Wakes: 1000, Late: 10, Max: 100 * ms, Total: 100 * ms, Share: .01},
 		}, Requests{
 			SmallestLimit: time.Second,
-			Sent:          990, Planned: 1000, Waited: 9, Late: 9,
+			Sent:          990, Started: 990, Planned: 1000, Waited: 9, Late: 9,
 			SendLag: Spread{Count: 990, P50: ms, P99: 20 * ms, Max: time.Second},
 			SlotGap: Spread{Count: 990, P99: 5 * ms, Max: time.Second}, GapTotal: time.Second, WorkerTime: 100 * time.Second,
 			ReadLag: Spread{Count: 10000, P99: 2 * ms}, ITLMedian: 20 * ms, Events: 10000, Coalesced: 100,

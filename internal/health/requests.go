@@ -14,9 +14,10 @@ type Requests struct {
 	// Late is how many were sent later than [Thresholds.LateAfter] says.
 	Late int
 
-	// Open loop.
+	// Open loop. A conversation is one arrival, of several requests.
 	Planned int // arrivals of the plan that were due
-	Waited  int // requests that waited for a place in flight or a connection
+	Started int // of them, those that were sent
+	Waited  int // of them, those that waited for a place in flight or a connection
 
 	// Closed loop: from the end of an answer to the next send of that slot, and
 	// the same summed up, beside the time of all slots together.

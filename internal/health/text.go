@@ -20,7 +20,7 @@ func Lines(r Readings, q Requests) []string {
 		}
 	}
 	line(q.SendLag.Count > 0, "send lag ", q.SendLag.String())
-	line(q.Planned > 0, fmt.Sprintf("offered %d of %d planned requests", q.Sent, q.Planned), shareOf(q.Sent, q.Planned))
+	line(q.Planned > 0, fmt.Sprintf("offered %d of %d planned requests", q.Started, q.Planned), shareOf(q.Started, q.Planned))
 	line(q.AskedRate > 0, "rate ", report.Number(q.Rate), " of ", report.Number(q.AskedRate), " req/s asked")
 	line(q.AskedConcurrency > 0, "concurrency ", report.Number(q.Concurrency), " of ", report.Number(q.AskedConcurrency), " asked")
 	line(q.SlotGap.Count > 0, "slot gap ", q.SlotGap.String(), gapShare(q))

@@ -21,7 +21,7 @@ func TestLines(t *testing.T) {
 		Jitter:   &Jitter{Wakes: 1000, Late: 3, Max: 4100 * time.Microsecond, Share: .0004},
 	}
 	q := Requests{
-		Sent: 998, Planned: 1000, SendLag: Spread{998, 100 * time.Microsecond, 300 * time.Microsecond, 1200 * time.Microsecond},
+		Sent: 998, Started: 998, Planned: 1000, SendLag: Spread{998, 100 * time.Microsecond, 300 * time.Microsecond, 1200 * time.Microsecond},
 		AskedRate: 100, Rate: 99.8, AskedConcurrency: 20, Concurrency: 19.91,
 		SlotGap: Spread{998, 21 * time.Microsecond, 80 * time.Microsecond, 2 * ms}, GapTotal: 20 * ms, WorkerTime: 200 * time.Second,
 		ReadLag: Spread{40000, 12 * time.Microsecond, 90 * time.Microsecond, 3 * ms},

@@ -138,7 +138,7 @@ func (l *closed) slot(slot int, spans []span, do Do) {
 		if !l.within(t.Scheduled) || t.Scheduled > now && !l.alarm.wait(t.Scheduled, wake) {
 			return
 		}
-		waited, ok := l.gate.enter(l.starts.Done())
+		waited, ok := l.gate.again(l.starts.Done(), nil)
 		if !ok {
 			return
 		}

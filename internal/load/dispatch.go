@@ -1,6 +1,9 @@
 package load
 
-import "sync"
+import (
+	"slices"
+	"sync"
+)
 
 // dispatcher gives arrivals to slots. The lock is taken for a few instructions
 // at a start, at a first token that somebody waits for, and at an end.
@@ -23,6 +26,7 @@ type dispatcher struct {
 	head    int       // of the queue
 	flying  int       // requests in flight
 	waiting int       // of them, those without a first token
+	turns   []*later  // further requests in a turn, which wait for their place among those
 	dropped int
 	ending  bool          // there are no more arrivals
 	quiet   chan struct{} // closed when the last request has ended
@@ -32,6 +36,12 @@ type dispatcher struct {
 type job struct {
 	arrival    Arrival
 	due, ready int64
+}
+
+// later is a further request in a turn, see [Turn.Again].
+type later struct {
+	at    int64         // when it asked
+	enter chan struct{} // closed when it has its place
 }
 
 // worker is a slot: a goroutine that sends one request at a time.
@@ -116,6 +126,7 @@ func (d *dispatcher) free(w *worker, sent bool) (job, bool) {
 	if !w.turn.first || d.FirstTokens <= 0 {
 		d.waiting--
 	}
+	d.enterTurns()
 	if d.queued() > 0 && d.admits() {
 		d.flying++
 		d.waiting++
@@ -135,6 +146,7 @@ func (d *dispatcher) free(w *worker, sent bool) (job, bool) {
 func (d *dispatcher) firstToken() {
 	d.mu.Lock()
 	d.waiting--
+	d.enterTurns()
 	var w *worker
 	var j job
 	if d.queued() > 0 && d.admits() {
@@ -144,6 +156,47 @@ func (d *dispatcher) firstToken() {
 	d.mu.Unlock()
 	if w != nil {
 		w.jobs <- j
+	}
+}
+
+// again implements [permit]: a further request in a turn has its slot, and
+// takes its place in the order of time, among arrivals too.
+func (d *dispatcher) again(one, other <-chan struct{}) (waited, ok bool) {
+	d.mu.Lock()
+	l := &later{at: d.now(), enter: make(chan struct{})}
+	d.turns = append(d.turns, l)
+	d.enterTurns()
+	d.mu.Unlock()
+	select {
+	case <-l.enter:
+		return false, true
+	default:
+	}
+	select {
+	case <-l.enter:
+		return true, true
+	case <-one:
+	case <-other:
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if i := slices.Index(d.turns, l); i >= 0 {
+		d.turns = slices.Delete(d.turns, i, i+1)
+		return true, false
+	}
+	return true, true // it has come in just now
+}
+
+// enterTurns lets those in which there is room for, unless an arrival that may
+// start is due before them.
+func (d *dispatcher) enterTurns() {
+	for len(d.turns) > 0 && (d.FirstTokens <= 0 || d.waiting < d.FirstTokens) {
+		if d.queued() > 0 && d.queue[d.head].due < d.turns[0].at && d.admits() {
+			return
+		}
+		close(d.turns[0].enter)
+		d.turns = d.turns[1:]
+		d.waiting++
 	}
 }
 

@@ -68,10 +68,13 @@ func (d *dispatcher) feed(s Schedule, pacer Pacer) {
 		if last >= 0 {
 			if pacer.Wait(start+int64(last), stop) {
 				d.over(start + int64(last))
+				if !d.spent {
+					d.noMore()
+				}
 			}
 			return
 		}
-		due := start + int64(a.At)
+		due := start + int64(min(a.At, longest))
 		if !pacer.Wait(due, stop) {
 			return
 		}

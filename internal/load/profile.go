@@ -46,6 +46,19 @@ func (l Level) steps() iter.Seq2[time.Duration, int] {
 	return func(yield func(time.Duration, int) bool) { yield(0, whole(float64(l))) }
 }
 
+// SlotChanges is how many times a slot starts or stops in a profile of
+// concurrency, or a number above most where it is more than that.
+func SlotChanges(p Profile, most int) (changes int) {
+	last := 0
+	for _, n := range p.steps() {
+		if changes += max(n-last, last-n); changes > most {
+			break
+		}
+		last = n
+	}
+	return changes
+}
+
 // nearer is the whole number next to n on the way to m.
 func nearer(n, m int) int {
 	if n < m {

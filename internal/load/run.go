@@ -26,7 +26,11 @@ type run struct {
 	// its duration has passed, or the run was stopped.
 	expired context.Context
 	expire  context.CancelFunc
-	from    atomic.Int64 // from when the plan's duration counts; [Never] before that is known
+	// more is done then too, and when an open loop's duration has passed: what
+	// was offered in time may still be waited for.
+	more   context.Context
+	noMore context.CancelFunc
+	from   atomic.Int64 // from when the plan's duration counts; [Never] before that is known
 
 	claimed   atomic.Int64
 	exhausted atomic.Bool // a Do found no request
@@ -54,6 +58,7 @@ func begin(ctx context.Context, epoch time.Time, o Options) *run {
 	}
 	r.starts, r.halt = context.WithCancel(ctx)
 	r.expired, r.expire = context.WithCancel(ctx)
+	r.more, r.noMore = context.WithCancel(r.expired)
 	r.hard, r.kill = context.WithCancelCause(context.WithoutCancel(ctx))
 	r.report = Report{Start: r.now(), LastStart: Never, Stop: Never, Planned: max(r.limit, 0)}
 	r.from.Store(r.report.Start)
@@ -148,7 +153,7 @@ func (r *run) call(do Do, t *Turn) (end int64, sent bool) {
 	if chosen {
 		ctx = r.abandon()
 	}
-	t.Wait = r.expired
+	t.Wait, t.More = r.expired, r.more
 	if !do(ctx, t) {
 		if r.expired.Err() == nil && r.hard.Err() == nil {
 			r.exhausted.Store(true)

@@ -12,6 +12,10 @@ type span struct{ begin, end time.Duration }
 // forever is the end of what has none.
 const forever time.Duration = math.MaxInt64
 
+// longest is what a time in a plan counts as at the most, a century: added to
+// the clock it does not overflow.
+const longest = 100 * 365 * 24 * time.Hour
+
 // RampUp says how a closed loop's slots start. The zero value starts all of them
 // at once.
 type RampUp struct {

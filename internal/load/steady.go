@@ -82,11 +82,12 @@ func (l *closed) pad(t *Turn, do Do) {
 		return
 	}
 	for s.flying.Load() > 0 && s.padded.Load() < s.most && s.pads.Err() == nil && l.stop.Err() == nil && !l.exhausted.Load() {
-		waited, ok := l.gate.enter(s.pads.Done())
+		waited, ok := l.gate.again(s.pads.Done(), nil)
 		if !ok {
 			return
 		}
-		t.Part, t.Index, t.first, t.Wait = Padding, l.Shard.global(int(s.padded.Add(1))-1), false, s.pads
+		t.Part, t.Index, t.first = Padding, l.Shard.global(int(s.padded.Add(1))-1), false
+		t.Wait, t.More = s.pads, s.pads
 		t.Scheduled = l.now()
 		t.Ready = t.Scheduled
 		if waited {

@@ -15,9 +15,9 @@ type Think struct {
 
 // after is the time a slot waits after its k-th request, from 0.
 func (t Think) after(s *stream, slot, k int) time.Duration {
-	if !t.Exponential || t.Time <= 0 {
-		return max(t.Time, 0)
+	wait := max(t.Time, 0)
+	if t.Exponential && wait > 0 {
+		wait, _ = seconds(wait.Seconds() * exponential(s.at(uint64(slot)<<32|uint64(k))))
 	}
-	wait, _ := seconds(t.Time.Seconds() * exponential(s.at(uint64(slot)<<32|uint64(k))))
-	return wait
+	return min(wait, longest)
 }

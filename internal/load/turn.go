@@ -33,6 +33,9 @@ type Turn struct {
 	Ready int64
 	// Wait is done when it is no use to wait any longer for something to send.
 	Wait context.Context
+	// More is done when no further request may be sent in the turn, as those of
+	// a conversation are: the plan's duration has passed, or the run was stopped.
+	More context.Context
 	// Item is what is to be sent, where the schedule knows it.
 	Item any
 
@@ -44,7 +47,11 @@ type Turn struct {
 }
 
 // permit counts those who wait for their first token.
-type permit interface{ firstToken() }
+type permit interface {
+	firstToken()
+	// again waits for a place, and gives false when one of the two ends first.
+	again(one, other <-chan struct{}) (waited, ok bool)
+}
 
 // FirstToken says that the request's first token has come. Calls after the first
 // do nothing, and a request that ends without one needs none. It must be called
@@ -59,6 +66,21 @@ func (t *Turn) FirstToken() {
 	}
 }
 
+// Again lets a Do send a further request in its turn, once the one before has
+// ended: it waits until that may wait for its first token, and says whether it
+// had to. It gives false when one of the contexts ends before. It must be called by the
+// goroutine of [Do].
+func (t *Turn) Again(one, other context.Context) (waited, ok bool) {
+	t.FirstToken() // of the request before, if it never came
+	if t.permit == nil {
+		return false, true
+	}
+	if waited, ok = t.permit.again(one.Done(), other.Done()); ok {
+		t.first = false
+	}
+	return waited, ok
+}
+
 // gate is the permit of a closed loop: a place for each request that waits.
 type gate chan struct{}
 
@@ -69,9 +91,8 @@ func newGate(places int) gate {
 	return make(gate, places)
 }
 
-// enter waits for a place, in the order in which it was asked for. It gives
-// false when there are to be no more starts.
-func (g gate) enter(stop <-chan struct{}) (waited, ok bool) {
+// again implements [permit]. Places are given in the order in which they were asked for.
+func (g gate) again(one, other <-chan struct{}) (waited, ok bool) {
 	if g == nil {
 		return false, true
 	}
@@ -83,9 +104,10 @@ func (g gate) enter(stop <-chan struct{}) (waited, ok bool) {
 	select {
 	case g <- struct{}{}:
 		return true, true
-	case <-stop:
-		return true, false
+	case <-one:
+	case <-other:
 	}
+	return true, false
 }
 
 func (g gate) firstToken() { <-g }

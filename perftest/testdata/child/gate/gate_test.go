@@ -120,3 +120,9 @@ func TestStarved(t *testing.T) {
 	res := perftest.Run(t, scenario(t, 60))
 	assert.SLOs(t, res, assert.TTFT(assert.P90).Below(time.Minute))
 }
+
+// TestLevels is a sweep that cools down for an hour after its first level.
+func TestLevels(t *testing.T) {
+	s := scenario(t, 0)
+	perftest.Sweep(t, s, perftest.Levels{Loads: perftest.Concurrencies(4, 1, 2, 4), CoolDown: time.Hour}, nil)
+}
