@@ -130,7 +130,7 @@
 //
 // On a terminal a line shows how the run stands. [Scenario.Observers] get the
 // same figures once a second, and every request that has ended, for exporters
-// and live pages. However slow one is, it changes nothing of the run; what it
+// and live pages (perftest/export has some). However slow one is, it changes nothing of the run; what it
 // misses is counted.
 //
 // # Living with go test

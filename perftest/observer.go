@@ -18,6 +18,15 @@ type Observer interface {
 	Observe(Snapshot)
 }
 
+// Warner is an [Observer] that can fail on its own, as an exporter whose
+// endpoint is away. When it has returned from the last snapshot it is asked
+// what went wrong, in one line without secrets; "" is nothing. The line is then
+// among [Result.Warnings].
+type Warner interface {
+	Observer
+	Warning() string
+}
+
 // ObserverFunc is a function as an [Observer].
 type ObserverFunc func(Snapshot)
 

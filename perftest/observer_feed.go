@@ -189,6 +189,11 @@ func (f *feed) leave(waited time.Duration) (warning, stack string) {
 	}
 	switch {
 	case fault == "" && f.missed == 0:
+		if w, ok := f.observer.(Warner); ok {
+			if text := w.Warning(); text != "" {
+				return fmt.Sprintf("observer %s: %s", f.name, report.Escape(text)), ""
+			}
+		}
 		return "", ""
 	case fault == "":
 		fault = "was slower than the run"
