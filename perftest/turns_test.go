@@ -92,7 +92,7 @@ func TestNoTurnAfterTheEnd(t *testing.T) {
 				s := simserver.StartPipe(t, simserver.Profile{TTFT: 100 * time.Millisecond})
 				res := perftest.Run(t, perftest.Scenario{
 					Target: s.Target(), Load: load,
-					Workload: fixtures.Conversations{Users: [][]string{{"one", "two", "three", "four"}}, Think: 700 * time.Millisecond, Output: 1},
+					Workload: fixtures.Conversations{Users: [][]string{{"one", "two", "three", "four"}}, Think: 610 * time.Millisecond, Output: 1},
 				})
 				lines := measured(t, res)
 				require.Greater(t, res.Counts.Sent, res.Counts.Conversations)
