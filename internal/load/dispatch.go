@@ -12,6 +12,7 @@ type dispatcher struct {
 	bound  int
 	policy Policy
 	do     Do
+	lead   int64 // how long before it is due an arrival is given to its slot, which waits for the rest awake
 	wake   lags
 
 	// What only feed touches.
@@ -32,7 +33,7 @@ type dispatcher struct {
 	quiet   chan struct{} // closed when the last request has ended
 }
 
-// job is an arrival that is due.
+// job is an arrival that is due, or will be in no more than the lead.
 type job struct {
 	arrival    Arrival
 	due, ready int64
@@ -50,7 +51,8 @@ type worker struct {
 	jobs chan job // holds one, so that who gives it does not wait
 }
 
-// offer starts an arrival, or lets it wait, or drops it.
+// offer starts an arrival, or lets it wait, or drops it. Which of them is settled
+// the lead ahead of its time.
 func (d *dispatcher) offer(a Arrival, due int64) {
 	if d.offered == 0 {
 		d.firstArrival = due
@@ -108,6 +110,8 @@ func (d *dispatcher) work(w *worker) {
 	defer d.leave(&w.turn)
 	for j := range w.jobs {
 		for more := true; more; {
+			for d.now() < j.ready { // at most the lead
+			}
 			t := &w.turn
 			t.Index, t.Item, t.first = j.arrival.Index, j.arrival.Item, false
 			t.Scheduled, t.Ready = j.due, j.ready
@@ -203,7 +207,7 @@ func (d *dispatcher) enterTurns() {
 // shift takes the first of the queue, which may start now.
 func (d *dispatcher) shift() job {
 	j := d.queue[d.head]
-	j.ready = d.now()
+	j.ready = max(j.due, d.now())
 	d.queue[d.head] = job{}
 	if d.head++; d.head == len(d.queue) {
 		d.queue, d.head = d.queue[:0], 0

@@ -54,7 +54,8 @@ type Report struct {
 	GaveUp bool
 
 	// Wake is how late the open loop's dispatcher came to arrivals: the fault
-	// of this machine alone.
+	// of this machine alone. It is none for those that it came to ahead of
+	// their time; see [PrecisePacing].
 	Wake Lag
 	// Late is how late [Do] was called, after its turn was Ready: the wake-up
 	// and the hand-over to the slot, again this machine's fault alone.

@@ -39,6 +39,9 @@ type OpenLoop struct {
 func (o OpenLoop) Run(ctx context.Context, epoch time.Time, do Do) Report {
 	pacer := o.pacer(epoch) // before the clock starts
 	d := &dispatcher{run: begin(ctx, epoch, o.Options), bound: o.InFlight, policy: o.Policy, do: do, quiet: make(chan struct{})}
+	if p, ok := pacer.(early); ok {
+		d.lead = int64(p.lead())
+	}
 	d.feed(o.Schedule, pacer)
 	pacer.Close()
 	d.finish()
@@ -75,11 +78,12 @@ func (d *dispatcher) feed(s Schedule, pacer Pacer) {
 			return
 		}
 		due := start + int64(min(a.At, longest))
-		if !pacer.Wait(due, stop) {
+		if !pacer.Wait(due-d.lead, stop) {
 			return
 		}
 		d.wake.add(d.now() - due)
 		d.offer(a, due)
 	}
+	pacer.Wait(d.lastArrival, stop) // which may be the lead ahead
 	d.over(d.now())
 }

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -464,6 +465,26 @@ func BenchmarkOpen(b *testing.B) {
 			o := OpenLoop{Options: Options{Requests: max(b.N, 1)}, Schedule: Arrivals(Poisson{}, Level(1e9), 1), InFlight: bound}
 			o.Run(b.Context(), time.Now(), func(context.Context, *Turn) bool { return true })
 		})
+	}
+}
+
+// On a real clock arrivals are handed over ahead of their time, and none starts
+// before it: not those that waited for a slot either.
+func TestHandedOverEarlyNeverSentEarly(t *testing.T) {
+	for _, bound := range []int{0, 1} {
+		epoch := time.Now()
+		var early, started atomic.Int64
+		o := OpenLoop{Options: Options{Requests: 300, Pacing: PrecisePacing}, Schedule: Arrivals(Poisson{}, Level(10_000), 1), InFlight: bound}
+		got := o.Run(t.Context(), epoch, func(_ context.Context, turn *Turn) bool {
+			if now := int64(time.Since(epoch)); now < turn.Scheduled || turn.Ready < turn.Scheduled || now < turn.Ready {
+				early.Add(1)
+			}
+			started.Add(1)
+			return true
+		})
+		require.EqualValues(t, 300, started.Load())
+		require.Zero(t, early.Load())
+		require.Equal(t, 300, got.Late.Count)
 	}
 }
 

@@ -18,6 +18,14 @@ type Pacer interface {
 // from the clock, so that being late once makes nothing later.
 type Pacing func(epoch time.Time) Pacer
 
+// early is a Pacer whose waits end so exactly that handing over to another
+// goroutine, which has to be woken, takes longer than they are late.
+type early interface {
+	// lead is how long that mostly takes: who is told of a moment so much
+	// ahead of it is awake by then.
+	lead() time.Duration
+}
+
 // TimerPacing waits with a timer of the standard library. It works everywhere,
 // in testing/synctest bubbles too (where it is exact), and on a real Linux is up
 // to a millisecond late at any rate: the runtime rounds its waits up to whole

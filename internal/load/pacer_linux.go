@@ -14,12 +14,18 @@ import (
 const (
 	coarse = 1500 * time.Microsecond // left when the timer is to fire
 	spin   = 40 * time.Microsecond   // left when the kernel is to wake the thread
+	// handOver is what it takes to wake a goroutine on another thread: 0.03 to
+	// 0.06 ms where that thread sleeps.
+	handOver = 60 * time.Microsecond
 )
 
 // PrecisePacing waits with a thread of its own that sleeps until shortly before
 // the moment, by an absolute clock_nanosleep, and spins for the rest. Its median
 // lag is below 0.001 ms, at the price of about 0.05 ms of a core a wait (a
-// twentieth of a core at 1,000 a second). Where the runtime's clock is not the kernel's, in
+// twentieth of a core at 1,000 a second). An open loop comes to each arrival
+// 0.06 ms ahead of its time and hands it to its slot at once, which spins for what
+// is left when it has woken (0.01 to 0.03 ms): the hand-over is then no part of
+// the lag, which was 0.04 to 0.07 ms at the median with it. Where the runtime's clock is not the kernel's, in
 // a testing/synctest bubble, and on other systems it is [TimerPacing].
 func PrecisePacing(epoch time.Time) Pacer {
 	var now unix.Timespec
@@ -52,6 +58,8 @@ func (p *precisePacer) Wait(at int64, stop <-chan struct{}) bool {
 	}
 	return true
 }
+
+func (p *precisePacer) lead() time.Duration { return handOver }
 
 // sleep returns at the given moment, or says that the system cannot do this.
 func (p *precisePacer) sleep(at int64) bool {
