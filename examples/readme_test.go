@@ -3,6 +3,7 @@
 package examples
 
 import (
+	"bufio"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -85,6 +86,9 @@ func TestREADMECommands(t *testing.T) {
 				require.NoError(t, err)
 				require.Contains(t, string(script), "\n"+command+"\n", ".ci/run does not run the README's test command")
 				continue
+			case strings.HasPrefix(command, "go run "):
+				servesByHand(t, dir, command)
+				continue
 			}
 			before := s.Requests()
 			output, err := shell(t, dir, strings.Replace(command, "http://127.0.0.1:8000", s.URL(), 1))
@@ -102,8 +106,27 @@ func TestREADMECommands(t *testing.T) {
 			require.NotEmpty(t, results, "%s\n%s", command, output)
 		}
 	}
-	require.Len(t, ran, 5, "the README's commands: %q", ran)
+	require.Len(t, ran, 6, "the README's commands: %q", ran)
 	require.FileExists(t, filepath.Join(dir, "junit.xml"))
+}
+
+// servesByHand runs the command of a simulated server, built, so that it can be
+// ended, and on a free port.
+func servesByHand(t *testing.T, dir, command string) {
+	t.Helper()
+	words := strings.Fields(strings.Replace(command, "127.0.0.1:8000", "127.0.0.1:0", 1))
+	program := filepath.Join(t.TempDir(), "server.exe")
+	output, err := shell(t, dir, "go build -o '"+program+"' "+words[2])
+	require.NoError(t, err, output)
+	server := exec.CommandContext(t.Context(), program, words[3:]...)
+	stdout, err := server.StdoutPipe()
+	require.NoError(t, err)
+	require.NoError(t, server.Start())
+	defer server.Wait()
+	defer server.Process.Kill()
+	line, err := bufio.NewReader(stdout).ReadString('\n')
+	require.NoError(t, err)
+	require.Regexp(t, `^SIMULATED Qwen3-8B on http://127\.0\.0\.1:\d+ \(profile qwen3-8b-h200: `, line)
 }
 
 // The failing run that the README shows is what its test prints, but for the
