@@ -214,3 +214,20 @@ func TestMustFail(t *testing.T) {
 	require.True(t, ShareTest{P: 1}.MustFail(over[:1], 1000))
 	require.True(t, ShareTest{P: 0.9}.MustFail(over[:50], 50))
 }
+
+// That an early FAIL is a FAIL at the end holds for runs of a server, not for
+// every sequence: 17 over in the first half decide, but a last batch that is
+// wholly over makes all of them look like bursts. A run that was stopped is
+// judged as it was stopped.
+func TestMustFailIsNoTheorem(t *testing.T) {
+	c := ShareTest{P: 0.99}
+	over := make([]bool, 1000)
+	for i := range 17 {
+		over[i*500/17] = true
+	}
+	require.True(t, c.MustFail(over[:500], 1000))
+	copy(over[950:], burst(50, 0, 50))
+	require.Equal(t, Inconclusive, c.Run(CountViolations(over)).Decision)
+	c.Planned = 1000
+	require.Equal(t, Fail, c.Run(CountViolations(over[:500])).Decision)
+}

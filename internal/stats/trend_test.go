@@ -2,9 +2,11 @@ package stats
 
 import (
 	"math"
+	"math/rand/v2"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/stat"
 )
 
 func TestMannKendallByHand(t *testing.T) {
@@ -22,6 +24,15 @@ func TestMannKendallByHand(t *testing.T) {
 	require.Equal(t, 0.5, MannKendall([]float64{4, 4, 4, 4}).P)
 	require.True(t, math.IsNaN(MannKendall([]float64{1, 2}).Z))
 	require.True(t, math.IsNaN(MannKendall([]float64{1, math.NaN(), 2}).P))
+}
+
+func TestMannKendallAgainstGonum(t *testing.T) {
+	rng := rand.New(rand.NewPCG(2, 9))
+	x, y := make([]float64, 40), make([]float64, 40)
+	for i := range x {
+		x[i], y[i] = float64(i), float64(i)/20+rng.NormFloat64()
+	}
+	require.InDelta(t, stat.Kendall(x, y, nil), float64(MannKendall(y).S)/(40*39/2), 1e-12)
 }
 
 func TestTheilSen(t *testing.T) {
