@@ -30,6 +30,9 @@ type prepared struct {
 	tag     string
 }
 
+// Bytes is what it takes of memory while it waits.
+func (p *prepared) Bytes() int { return len(p.body) }
+
 // slowWriter is the queue before the writer from which a reader is told of it:
 // the run is not slowed down by it, but takes memory.
 const slowWriter = 10_000

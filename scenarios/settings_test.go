@@ -118,14 +118,14 @@ func parseNumber(s string, least int) (int, string) {
 }
 
 func parseList(s string) ([]int, string) {
-	return parseEach(s, `concurrencies with commas between, such as "1,4,8"`, func(s string) (int, bool) {
+	return parseEach(s, `concurrencies above 0 with commas between, none of them twice, such as "1,4,8"`, func(s string) (int, bool) {
 		n, err := strconv.Atoi(s)
 		return n, err == nil && n > 0
 	})
 }
 
 func parseSpeeds(s string) ([]float64, string) {
-	return parseEach(s, `numbers above 0 with commas between, such as "0.5,1,2"`, func(s string) (float64, bool) {
+	return parseEach(s, `numbers above 0 with commas between, none of them twice, such as "0.5,1,2"`, func(s string) (float64, bool) {
 		v, err := strconv.ParseFloat(s, 64)
 		return v, err == nil && v > 0 && v <= 1e6
 	})

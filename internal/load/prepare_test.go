@@ -100,6 +100,41 @@ func TestPrepareIsBoundedAndReady(t *testing.T) {
 	})
 }
 
+// large is a request of a quarter of what may wait.
+type large struct{ n int }
+
+func (*large) Bytes() int { return MostBytes / 4 }
+
+// Large items are made ahead in smaller number, and the start does not wait for
+// more of them.
+func TestPrepareIsBoundedInBytes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		made := 0
+		p := Prepare(t.Context(), 100, 50, func() (*large, error) {
+			if made == 20 {
+				return nil, io.EOF
+			}
+			made++
+			return &large{made}, nil
+		})
+		defer p.Close()
+		p.Ready(t.Context())
+		synctest.Wait()
+		require.Equal(t, 4, made)
+		for i := range 20 {
+			item, ok := p.Take(t.Context())
+			require.True(t, ok)
+			require.Equal(t, i+1, item.n)
+			synctest.Wait()
+			require.Equal(t, min(i+5, 20), made)
+		}
+		_, ok := p.Take(t.Context())
+		require.False(t, ok)
+		require.Zero(t, p.Starved())
+		require.Zero(t, p.held.Load())
+	})
+}
+
 func TestPrepareKeepsTheError(t *testing.T) {
 	broken := errors.New("line 3 is no JSON")
 	p := Prepare(t.Context(), 8, 8, counter(2, broken, 0))
