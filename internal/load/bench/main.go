@@ -30,6 +30,8 @@
 //	go run ./internal/load/bench
 //	go run ./internal/load/bench -only=slots
 //	go run ./internal/load/bench -large
+//
+// README.md says where the client stands, and what was tried to bring it there.
 package main
 
 import (
