@@ -3,7 +3,6 @@
 package export
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -55,7 +54,8 @@ func Shown(raw string) string {
 }
 
 // Client is an HTTP client with the headers. It follows no redirect, which may
-// lead to a host that is not to see them, and its answers are a status alone.
+// lead to a host that is not to see them; an answer whose status is no success
+// is a [StatusError], and of any other 64 KiB at most are read.
 func Client(headers map[string]string) *http.Client {
 	return &http.Client{
 		Transport:     &transport{base: &http.Transport{Proxy: http.ProxyFromEnvironment, MaxIdleConns: 2, MaxResponseHeaderBytes: 64 << 10}, headers: headers},
@@ -75,7 +75,21 @@ func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	for k, v := range t.headers {
 		req.Header.Set(k, v)
 	}
-	return t.base.RoundTrip(req)
+	resp, err := t.base.RoundTrip(req)
+	if err != nil {
+		return nil, err
+	}
+	if resp.StatusCode < 200 || resp.StatusCode > 299 {
+		_ = resp.Body.Close()
+		return nil, StatusError(resp.StatusCode)
+	}
+	resp.Body = bounded{io.LimitReader(resp.Body, 64<<10), resp.Body}
+	return resp, nil
+}
+
+type bounded struct {
+	io.Reader
+	io.Closer
 }
 
 // CloseIdleConnections is asked for by [http.Client.CloseIdleConnections].
@@ -109,31 +123,6 @@ func timedOut(err error) bool {
 type StatusError int
 
 func (e StatusError) Error() string { return fmt.Sprintf("status %d", int(e)) }
-
-// Strict is c, whose answers with a status that is no success are errors of
-// type [StatusError], and whose bodies are read to their end, 64 KiB at most.
-func Strict(c *http.Client) *StrictClient { return &StrictClient{c} }
-
-// StrictClient is what [Strict] makes.
-type StrictClient struct{ client *http.Client }
-
-// Do sends req.
-func (c *StrictClient) Do(req *http.Request) (*http.Response, error) {
-	resp, err := c.client.Do(req)
-	if err != nil {
-		return nil, err
-	}
-	body, err := io.ReadAll(io.LimitReader(resp.Body, 64<<10))
-	_ = resp.Body.Close()
-	if err != nil {
-		return nil, err
-	}
-	if resp.StatusCode < 200 || resp.StatusCode > 299 {
-		return nil, StatusError(resp.StatusCode)
-	}
-	resp.Body = io.NopCloser(bytes.NewReader(body))
-	return resp, nil
-}
 
 // The bounds of histograms, in seconds: those that OpenTelemetry's GenAI
 // conventions advise for time to first token and for the time of an operation,

@@ -103,7 +103,7 @@ func open(cfg Config) (*Exporter, error) {
 			return nil, err
 		}
 		e.shown, e.client = export.Shown(cfg.PushURL), export.Client(cfg.Headers)
-		e.pusher = push.New(cfg.PushURL, cmp.Or(cfg.Job, "slogate")).Gatherer(e.registry).Client(export.Strict(e.client))
+		e.pusher = push.New(cfg.PushURL, cmp.Or(cfg.Job, "slogate")).Gatherer(e.registry).Client(e.client)
 	}
 	if cfg.Addr == "" {
 		return e, nil
