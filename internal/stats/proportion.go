@@ -27,7 +27,7 @@ type ShareTest struct {
 type Rule string
 
 const (
-	RuleInput    Rule = "bad input"              // INVALID: P, Alpha or the counts make no sense
+	RuleInput    Rule = "bad input"              // INVALID: P, Alpha, the limit or the counts make no sense
 	RuleEmpty    Rule = "no requests"            // INVALID: nothing was measured
 	RuleAllOver  Rule = "all over"               // FAIL: not one request within the limit
 	RuleNoneOver Rule = "none over"              // PASS of P = 1, by count and not by proof
@@ -84,7 +84,7 @@ func (c ShareTest) Run(v Violations) Share {
 	s := Share{N: len(v.Over), K: countTrue(v.Over), Lower: math.NaN(), Upper: math.NaN(), PassP: 1}
 	s.FailP = 1
 	switch {
-	case !(c.P > 0 && c.P <= 1) || !level(c.Alpha) || !level(c.FailAlpha) || math.IsNaN(c.Seconds) ||
+	case !(c.P > 0 && c.P <= 1) || !level(c.Alpha) || !level(c.FailAlpha) || math.IsNaN(c.Seconds) || v.NoLimit ||
 		v.AboveQuantile != nil && len(v.AboveQuantile) != s.N:
 		s.Decision, s.Rule = Invalid, RuleInput
 		return s

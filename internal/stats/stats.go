@@ -1,5 +1,9 @@
-// Package stats turns samples into figures: percentiles, means and spreads. It
-// knows no units; a figure is in the unit of its samples.
+// Package stats turns samples into figures, percentiles, means and spreads, and
+// evidence into decisions: [ShareTest] and [MeanTest] judge an SLO, [Compare] a
+// build against a baseline, [JudgeLoad] whether a server keeps up and [Search]
+// the highest load that holds. How often they are right on a simulated engine is
+// in characteristics.md. It knows no units; a figure is in the unit of its
+// samples.
 package stats
 
 import "math"

@@ -18,6 +18,9 @@ type Violations struct {
 	// OverTight is how many are over the limit divided by 1.5, for the margin
 	// rule; -1 where there is no such limit.
 	OverTight int
+	// NoLimit says that the limit was not positive and finite, so that there is
+	// nothing to judge.
+	NoLimit bool
 }
 
 // marginRatio is the margin rule's: with no request over L/1.5 a limit of L is
@@ -27,7 +30,8 @@ const marginRatio = 1.5
 // FlagViolations compares values, in order of intended start, with a limit for
 // the p-quantile (p from 0 to 1). A NaN or +Inf is a request without a value, and
 // over every limit. With orEqual a value at the limit is over, as in an SLO
-// "below"; without, as in "at most".
+// "below"; without, as in "at most". A limit that is not positive and finite makes
+// the test INVALID, as a NaN would let everything pass.
 func FlagViolations(values []float64, limit, p float64, orEqual bool) Violations {
 	ys := slices.Clone(values)
 	for i, y := range ys {
@@ -42,7 +46,8 @@ func FlagViolations(values []float64, limit, p float64, orEqual bool) Violations
 		}
 		return flags
 	}
-	v := Violations{Over: over(limit), OverTight: countTrue(over(limit / marginRatio))}
+	v := Violations{Over: over(limit), OverTight: countTrue(over(limit / marginRatio)),
+		NoLimit: !(limit > 0) || math.IsInf(limit, 1)}
 	sorted := slices.Clone(ys)
 	slices.Sort(sorted)
 	q := Percentile(sorted, p*100)
