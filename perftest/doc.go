@@ -32,6 +32,10 @@
 //	PERFTEST_SHARD     -perf.shard      part i/n of the load that this process sends
 //	PERFTEST_NONCE     none             the run's own number, which makes random prompts new to the
 //	                                    server; set it to repeat them, or for shards of one run
+//	PERFTEST_CHARTS    -perf.charts     "svg", "png" or "svg,png": the charts of report.html as
+//	                                    files too, in the folder charts beside it
+//	none               -perf.compare    folders of results, by commas: [Main] compares them in one
+//	                                    page and runs no test
 //	PERFTEST_BOTTLENECK  none           "warn" judges a run although its client was the bottleneck
 //	PERFTEST_REQUIRED  -perf.required   fail instead of simulating, and (with [Main]) when no
 //	                                    scenario ran; for gates in CI
@@ -85,8 +89,10 @@
 // # What is written
 //
 // Each run makes a folder <results>/<test>/<time> with result.json (all
-// figures, the scenario, the environment and the verdicts) and requests.jsonl.
-// [ReadResult] reads them back. Names ending in _s are seconds; null is what is
+// figures, the scenario, the environment and the verdicts), requests.jsonl, and
+// report.html (the same for people, in one file that needs no network; written
+// when the test ends). A sweep adds a page of all its levels, and [Compare]
+// makes one of several results. [ReadResult] reads results back. Names ending in _s are seconds; null is what is
 // not known; a text that is not known is empty in result.json.
 //
 // A line of requests.jsonl is one request, in order of their ends:

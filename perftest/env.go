@@ -4,10 +4,12 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/slogate/slogate/internal/load"
+	"github.com/slogate/slogate/internal/report/chart"
 )
 
 // Flags of the test binary, the twins of the environment variables. There is
@@ -17,6 +19,8 @@ var (
 	flagModel    = flag.String("perf.model", "", "model to ask for (PERFTEST_MODEL)")
 	flagResults  = flag.String("perf.results", "", "folder for results (PERFTEST_RESULTS)")
 	flagShard    = flag.String("perf.shard", "", "part i/n of the load that this process sends (PERFTEST_SHARD)")
+	flagCharts   = flag.String("perf.charts", "", "formats of chart files beside report.html: svg, png or both (PERFTEST_CHARTS)")
+	flagCompare  = flag.String("perf.compare", "", "folders of results to compare, by commas: no test is run")
 	flagRequired = flag.Bool("perf.required", false, "fail without a server or without a run (PERFTEST_REQUIRED)")
 )
 
@@ -26,6 +30,7 @@ var (
 type settings struct {
 	url, model, results string
 	key                 Secret
+	chartsText          string
 	required            bool
 	bottleneckWarns     bool
 	shardText           string
@@ -60,6 +65,20 @@ func parseShard(text string) (load.Shard, error) {
 	return load.Shard{Index: index, Count: count}, nil
 }
 
+// parseCharts reads the formats of chart files; empty is none.
+func parseCharts(text string) (formats []string, err error) {
+	if text == "" {
+		return nil, nil
+	}
+	for _, f := range strings.Split(text, ",") {
+		if f = strings.TrimSpace(f); !slices.Contains(chart.Formats, f) {
+			return nil, badField("PERFTEST_CHARTS", fmt.Sprintf("%q", text), `set it to "svg", "png" or "svg,png"`)
+		}
+		formats = append(formats, f)
+	}
+	return formats, nil
+}
+
 func readSettings() settings {
 	return settings{
 		url:             either(*flagURL, "PERFTEST_URL"),
@@ -69,6 +88,7 @@ func readSettings() settings {
 		bottleneckWarns: os.Getenv("PERFTEST_BOTTLENECK") == "warn",
 		shardText:       either(*flagShard, "PERFTEST_SHARD"),
 		nonceText:       os.Getenv("PERFTEST_NONCE"),
+		chartsText:      either(*flagCharts, "PERFTEST_CHARTS"),
 		required:        *flagRequired || truthy(os.Getenv("PERFTEST_REQUIRED")),
 	}
 }

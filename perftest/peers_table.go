@@ -28,22 +28,26 @@ func (t PeerTable) String() string {
 	if t.Result == nil {
 		return ""
 	}
-	v := report.PeersView{Scenario: t.Result.Name, Simulated: t.Result.Simulated, Partial: t.Result.partialText()}
+	return report.Peers(report.PeersView{Scenario: t.Result.Name, Simulated: t.Result.Simulated, Partial: t.Result.partialText(), Peers: t.rows()})
+}
+
+// rows are this project's figures and then each tool's.
+func (t PeerTable) rows() []report.Peer {
 	m := &t.Result.Metrics
 	ours := report.Peer{Name: "slogate", Why: "first token of any kind, end mark of the answer, gaps between token events; percentiles linear"}
 	for i, d := range [...]Distribution{m.TTFT, m.Latency, m.TPOT, m.ITL} {
 		ours.Cells[i] = report.PeerCell{Mean: float64(d.Mean), P99: float64(d.P(99))}
 	}
-	v.Peers = append(v.Peers, ours)
+	rows := []report.Peer{ours}
 	for _, r := range t.Readings {
 		row := report.Peer{Name: string(r.Peer), Why: r.Why}
 		for i, m := range [...]Metric{TTFT, Latency, TPOT, ITL} {
 			f := r.Of(m)
 			row.Cells[i] = report.PeerCell{Mean: float64(f.Mean), P99: float64(f.P(99))}
 		}
-		v.Peers = append(v.Peers, row)
+		rows = append(rows, row)
 	}
-	return report.Peers(v)
+	return rows
 }
 
 // String is a table of the reading's figures, and a note on each.

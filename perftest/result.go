@@ -69,6 +69,8 @@ type Result struct {
 	server  *serverLog // nil where the server was not asked
 	taken   int        // requests that the run took from its workload
 	stored  bool       // it was read back, and its files stay as they are
+
+	reported bool // its page is written
 }
 
 // begun is how many requests of the plan were sent: of a conversation, the

@@ -48,6 +48,7 @@ func runAs(t testing.TB, s Scenario, from passage) *Result {
 	}
 	res, err := r.measure(ctx)
 	r.show(t, res)
+	t.Cleanup(func() { t.Helper(); res.writeReport(t) })
 	switch {
 	case err != nil:
 		t.Fatalf("%s: %v", s.Name, err)

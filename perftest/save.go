@@ -114,6 +114,10 @@ func (r *Result) SaveVerdicts(verdicts []Verdict) error {
 	if !testing.Verbose() {
 		report.ToTerminal(r.VerdictTable(verdicts) + "\n\n")
 	}
+	if r.reported { // judged after its test has ended: the page has no verdicts yet
+		v := view{title: r.Name, runs: []viewed{{Result: r}}}
+		return errors.Join(r.save(), v.write(r.Dir, time.Time{}))
+	}
 	return r.save()
 }
 

@@ -199,6 +199,9 @@ func (r *run) check() (err error) {
 	if r.settings.nonce, err = parseNonce(r.settings.nonceText); err != nil {
 		return err
 	}
+	if _, err = parseCharts(r.settings.chartsText); err != nil {
+		return err
+	}
 	if r.settings.shard, err = parseShard(r.settings.shardText); err != nil {
 		return err
 	}

@@ -1,7 +1,9 @@
 package perftest
 
 import (
+	"cmp"
 	"fmt"
+	"path/filepath"
 	"testing"
 	"time"
 
@@ -99,12 +101,34 @@ func Sweep(t *testing.T, s Scenario, levels Levels, check func(t *testing.T, res
 	if len(results) > 0 {
 		view.Name, view.Simulated = t.Name(), results[0].Simulated
 		text := report.Levels(view)
+		if page := writeSweep(t, s, results, view.Levels); page != "" {
+			text += "\n\nreport: " + page
+		}
 		t.Log(text)
 		if !testing.Verbose() {
 			report.ToTerminal(text + "\n\n")
 		}
 	}
 	return results
+}
+
+// writeSweep writes the page of all levels beside their folders, and gives its
+// path, or "" when it could not. What is wrong with it is logged.
+func writeSweep(t *testing.T, s Scenario, results []*Result, levels []report.Level) string {
+	t.Helper()
+	v := view{title: cmp.Or(s.Name, t.Name()), sweep: true}
+	for i, r := range results {
+		v.runs = append(v.runs, viewed{Result: r, label: levels[i].Name, missed: !levels[i].Passed})
+	}
+	dir, err := makeResultDir(readSettings().results, v.title, time.Now())
+	if err == nil {
+		err = v.write(dir, pageDeadline(t))
+	}
+	if err != nil {
+		t.Logf("the sweep's %s is not written: %v", pageFile, err)
+		return ""
+	}
+	return filepath.Join(dir, pageFile)
 }
 
 // passage is what a run of a sweep takes over from the ones before.

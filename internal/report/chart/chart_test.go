@@ -1,0 +1,84 @@
+package chart
+
+import (
+	"encoding/xml"
+	"image/png"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/slogate/slogate/internal/report/figure"
+	"github.com/stretchr/testify/require"
+)
+
+const evil = `</text><script>alert(1)</script>` + "\x1b[31m"
+
+var example = figure.Figure{
+	ID: "curve", Title: "TTFT " + evil, X: figure.Axis{Label: "percentile", Unit: figure.Percentile, Tail: true}, Y: figure.Axis{Label: "TTFT", Unit: figure.Seconds},
+	Series: []figure.Series{
+		{Name: evil, X: figure.Values{0, 50, 90, 99}, Y: figure.Values{0.1, math.NaN(), 0.3, 0.8}},
+		{Name: "one point", X: figure.Values{50}, Y: figure.Values{0.2}, Color: 9},
+		{Name: "failures", X: figure.Values{10}, Y: figure.Values{0}, Points: true, Color: figure.Bad},
+		{Name: "levels", X: figure.Values{50, 20}, Y: figure.Values{0.2, 0.3}, Labels: []string{evil, "c=4"}},
+	},
+	Limits: []figure.Limit{{Y: 1, Name: "p99 < 1s"}, {Y: 1000, Name: "far off"}},
+	Shades: []figure.Shade{{From: 0, To: 0.1, Name: "warm-up"}},
+}
+
+func TestWrite(t *testing.T) {
+	dir := t.TempDir()
+	require.NoError(t, Write(dir, Formats, "SIMULATED", example))
+	svg, err := os.ReadFile(filepath.Join(dir, "curve.svg"))
+	require.NoError(t, err)
+	for d := xml.NewDecoder(strings.NewReader(string(svg))); ; {
+		token, err := d.Token()
+		if err == io.EOF {
+			break
+		}
+		require.NoError(t, err)
+		if e, ok := token.(xml.StartElement); ok {
+			require.NotEqual(t, "script", e.Name.Local)
+		}
+	}
+	for _, text := range []string{"SIMULATED", "p99", "warm-up", "one point", `\x1b`} {
+		require.True(t, strings.Contains(string(svg), text), text)
+	}
+	f, err := os.Open(filepath.Join(dir, "curve.png"))
+	require.NoError(t, err)
+	defer f.Close()
+	image, err := png.Decode(f)
+	require.NoError(t, err)
+	colors := map[[3]uint32]int{}
+	for x := range image.Bounds().Dx() {
+		for y := range image.Bounds().Dy() {
+			r, g, b, _ := image.At(x, y).RGBA()
+			colors[[3]uint32{r >> 8, g >> 8, b >> 8}]++
+		}
+	}
+	require.Positive(t, colors[[3]uint32{0xc8, 0x10, 0x2e}], "the limit's line is drawn")
+	require.Positive(t, colors[[3]uint32{0x00, 0x72, 0xb2}], "the series is drawn")
+}
+
+func TestNothingToDraw(t *testing.T) {
+	dir := t.TempDir()
+	require.NoError(t, Write(dir, Formats, "", figure.Figure{ID: "empty", Series: []figure.Series{{X: figure.Values{1}, Y: figure.Values{math.NaN()}}}}))
+	files, err := os.ReadDir(dir)
+	require.NoError(t, err)
+	require.Empty(t, files)
+	require.ErrorContains(t, Write(filepath.Join(dir, "absent"), Formats, "", example), "chart curve:")
+}
+
+func TestWriteHeat(t *testing.T) {
+	dir := t.TempDir()
+	h := figure.Heat{ID: "heat-0", Title: "ITL", End: 4, Columns: 4, Rows: 2, Low: 0.01, High: 0.1, Counts: []uint32{0, 1, 5, 0, 100, 1, 0, 0}}
+	require.NoError(t, WriteHeat(dir, Formats, "", h))
+	one := h
+	one.ID, one.Counts = "heat-1", []uint32{1, 0, 0, 0, 0, 0, 0, 0}
+	require.NoError(t, WriteHeat(dir, Formats, "", one))
+	for _, name := range []string{"heat-0.svg", "heat-0.png", "heat-1.svg", "heat-1.png"} {
+		require.FileExists(t, filepath.Join(dir, name))
+	}
+}
