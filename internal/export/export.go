@@ -4,6 +4,7 @@ package export
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -101,11 +102,15 @@ func Why(err error) string {
 	var status StatusError
 	var op *net.OpError
 	var dns *net.DNSError
+	var syntax *json.SyntaxError
+	var kind *json.UnmarshalTypeError
 	switch {
 	case errors.As(err, &status):
 		return status.Error()
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, os.ErrDeadlineExceeded), timedOut(err):
 		return "no answer in time"
+	case errors.As(err, &syntax), errors.As(err, &kind):
+		return "its answer is not understood"
 	case errors.As(err, &dns):
 		return "its name is not known"
 	case errors.As(err, &op):
