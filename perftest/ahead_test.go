@@ -45,14 +45,18 @@ func TestConnectionsAreOpenedAhead(t *testing.T) {
 		dialled int
 		dials   int64
 	}{
-		"by default":         {func(*perftest.Scenario) {}, 0.1, 100, 101},
-		"after a warm-up":    {func(s *perftest.Scenario) { s.Warmup = perftest.Warmup{Requests: 3, Concurrency: 3} }, 0.1, 100, 101},
-		"cold":               {func(s *perftest.Scenario) { s.ColdConnections = true }, 1.1, 100, 101},
-		"ramp-up":            {func(s *perftest.Scenario) { s.Load = ramp(4 * time.Second) }, 0.1, 100, 101},
-		"slow ramp-up":       {func(s *perftest.Scenario) { s.Load = ramp(20 * time.Second) }, 1.1, 100, 101}, // 26 slots begin within 5 s
-		"fewer requests":     {func(s *perftest.Scenario) { s.Load = perftest.Closed{KeepEnds: true, Concurrency: 100, Requests: 7} }, 0.1, 7, 101},
-		"stages":             {func(s *perftest.Scenario) { s.Load = stages }, 0.1, 10, 11},
-		"an open loop dials": {func(s *perftest.Scenario) { s.Load = perftest.Open{Rate: 1, Requests: 3} }, 1.1, -1, -1},
+		"by default":      {func(*perftest.Scenario) {}, 0.1, 100, 101},
+		"after a warm-up": {func(s *perftest.Scenario) { s.Warmup = perftest.Warmup{Requests: 3, Concurrency: 3} }, 0.1, 100, 101},
+		"cold":            {func(s *perftest.Scenario) { s.ColdConnections = true }, 1.1, 100, 101},
+		"ramp-up":         {func(s *perftest.Scenario) { s.Load = ramp(4 * time.Second) }, 0.1, 100, 101},
+		"slow ramp-up":    {func(s *perftest.Scenario) { s.Load = ramp(20 * time.Second) }, 0.1, 100, 101},
+		"fewer requests":  {func(s *perftest.Scenario) { s.Load = perftest.Closed{KeepEnds: true, Concurrency: 100, Requests: 7} }, 0.1, 7, 101},
+		"stages":          {func(s *perftest.Scenario) { s.Load = stages }, 0.1, 10, 11},
+		"open":            {func(s *perftest.Scenario) { s.Load = perftest.Open{Rate: 20, Requests: 300} }, 0.1, -1, -1},
+		"replay":          {func(s *perftest.Scenario) { s.Load, s.Workload = perftest.Replay{}, &list{make([]time.Duration, 16)} }, 0.1, -1, -1},
+		"rising stages": {func(s *perftest.Scenario) {
+			s.Load = perftest.Stages{Concurrency: perftest.StageList{{Duration: 7 * time.Second, From: 2, To: 2}, {Duration: 4 * time.Second, From: 40, To: 40}}}
+		}, 0.1, 40, 41},
 	} {
 		t.Run(name, func(t *testing.T) {
 			inResults(t)

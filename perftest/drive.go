@@ -51,6 +51,7 @@ type driver struct {
 	slots     slots
 	warmup    atomic.Bool  // the phase under way
 	began     atomic.Int64 // when the phase began, nanoseconds after the epoch
+	loaded    atomic.Int64 // when the load began, after the warm-up, in the same way
 	next      int          // position of the request that is prepared next
 	inFlight  atomic.Int64
 	places    chan struct{}         // of turns in flight; nil without a limit
@@ -162,9 +163,10 @@ func (d *driver) phases(ctx context.Context) (load.Report, health.Readings) {
 	if d.scraper != nil {
 		d.scraper.start(ctx, filepath.Join(d.dir, serverFile))
 	}
-	d.dialAhead(ctx)
+	defer d.dialAhead(ctx)()
 	d.client.ResetReadLag()
 	watch := health.Start(d.watching())
+	d.loaded.Store(int64(time.Since(d.epoch)))
 	ran := d.drive(ctx, &d.plan, d.trace(warmedUp))
 	return ran, watch.Stop()
 }

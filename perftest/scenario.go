@@ -29,10 +29,12 @@ type Scenario struct {
 	// that such tokens are unknown. It has to be the model's own.
 	Tokenizer Tokenizer
 	// ColdConnections lets each connection be dialled by the first request on
-	// it, whose times then include the dial. By default those of the slots that
+	// it, whose times then include the dial: many dials at once show in the
+	// first requests' TTFT. By default those of the slots that
 	// a closed loop starts in its first 5 s are opened, TLS included, before the
-	// loop begins (but not through a proxy): many dials at once would show in
-	// the first requests' TTFT.
+	// loop begins (but not through a proxy); those of slots that start later are
+	// opened up to 3 s before; and an open loop keeps some open for the slots
+	// that it may need next, 2 to 64, of which those that are not used are replaced every 4 s.
 	ColdConnections bool
 	// Seed makes what is random repeatable; it is handed to the workload.
 	Seed uint64

@@ -23,6 +23,7 @@ import (
 	"net/http"
 	"net/url"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/slogate/slogate/internal/wire"
@@ -96,6 +97,7 @@ type Client struct {
 	redact    *redactor
 	wall      *wall
 	direct    string // the server's address, where connections to it can be opened ahead
+	reserve   atomic.Pointer[reserve]
 
 	mu     sync.Mutex
 	slots  []*Slot

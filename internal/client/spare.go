@@ -40,11 +40,14 @@ func (s *Slot) Open(ctx context.Context) error {
 	return nil
 }
 
-// connect gives the connection that was opened ahead, if it is still good, or
-// opens one.
+// connect gives the connection that was opened ahead for the slot, or for any,
+// if it is still good, or opens one.
 func (c *Client) connect(ctx context.Context, network, addr string, l *lags, ahead *spare, secure bool) (net.Conn, error) {
 	if ahead != nil && addr == c.direct {
 		if nc := ahead.take(); nc != nil {
+			return nc, nil
+		}
+		if nc := c.reserve.Load().take(l); nc != nil {
 			return nc, nil
 		}
 	}

@@ -2,6 +2,7 @@ package load
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"time"
 )
@@ -45,6 +46,20 @@ func (c ClosedLoop) SlotsWithin(d time.Duration) (n int) {
 		n++
 	}
 	return n
+}
+
+// StartsAfter are the times, in order, at which this shard's slots start, or
+// start again, later than d after the start of the load.
+func (c ClosedLoop) StartsAfter(d time.Duration) (at []time.Duration) {
+	for _, spans := range c.spans() {
+		for _, s := range spans {
+			if s.begin > d {
+				at = append(at, s.begin)
+			}
+		}
+	}
+	slices.Sort(at)
+	return at
 }
 
 // spans are those of the shard's slots.
