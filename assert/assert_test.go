@@ -67,7 +67,7 @@ func TestSLOs(t *testing.T) {
 	require.NoError(t, err)
 	var outcomes []perftest.Outcome
 	for _, v := range stored.Verdicts {
-		outcomes = append(outcomes, v.Outcome)
+		outcomes = append(outcomes, v.Point)
 	}
 	require.Equal(t, []perftest.Outcome{perftest.Pass, perftest.Pass, perftest.Pass, perftest.Fail}, outcomes)
 }
@@ -130,4 +130,47 @@ func TestConstructors(t *testing.T) {
 		[]perftest.Stat{assert.Mean, assert.P50, assert.P66, assert.P75, assert.P80, assert.P90, assert.P95, assert.P98, assert.P99, assert.P999, assert.Max})
 	require.Equal(t, assert.P99, assert.Percentile(99))
 	require.Equal(t, assert.P999, assert.Percentile(99.9))
+}
+
+// A gate is red for what an everyday check lets pass, and green for what is
+// proven: ten requests prove no percentile above p74 (0.74^10 is 0.049), and
+// below a hundred only a minute's run proves any.
+func TestGate(t *testing.T) {
+	res := measured(t)
+	slo := assert.Latency(assert.P99).Below(time.Hour)
+
+	var r recorder
+	require.True(t, assert.SLOs(&r, res, slo))
+	require.Regexp(t, `^PASS 1 SLO: latency p99 .* < 1h \(unproven: 0 of 10 over, p99 at 95% needs \d+\) \(10 requests`, r.logs[0])
+
+	r = recorder{}
+	require.False(t, assert.Gate(&r, res, slo))
+	require.Empty(t, r.logs)
+	require.Contains(t, r.errors[0], "INCONCLUSIVE TestGate: 1 of 1 SLO not proven")
+	require.Regexp(t, `INCONCLUSIVE latency p99 < 1h: 0 of 10 over, p99 at 95% needs \d+`, r.errors[0])
+
+	r = recorder{}
+	require.True(t, assert.Gate(&r, res, assert.ErrorRate().AtMost(0)))
+	require.Regexp(t, `^PASS 1 SLO proven: error rate 0% <= 0% `, r.logs[0])
+
+	stored, err := perftest.ReadResult(res.Dir)
+	require.NoError(t, err)
+	require.Equal(t, []bool{false, true, true}, []bool{stored.Verdicts[0].Gate, stored.Verdicts[1].Gate, stored.Verdicts[2].Gate})
+	require.Equal(t, []perftest.Outcome{"PASS", "INCONCLUSIVE", "PASS"},
+		[]perftest.Outcome{stored.Verdicts[0].Decided(), stored.Verdicts[1].Decided(), stored.Verdicts[2].Decided()})
+}
+
+// The scenario's objectives are judged where none are given.
+func TestScenarioSLOs(t *testing.T) {
+	res := measured(t)
+	res.Scenario.SLOs = []perftest.SLO{assert.OutputTokens(assert.Mean).Below(4)}
+	var r recorder
+	require.False(t, assert.SLOs(&r, res))
+	require.Contains(t, r.errors[0], "output tokens mean < 4")
+}
+
+func TestSure(t *testing.T) {
+	for _, slo := range assert.Sure(0.99, assert.TTFT(assert.P99).Below(time.Second)) {
+		require.Equal(t, 0.99, slo.Confidence)
+	}
 }

@@ -88,7 +88,7 @@ func TestChildMissedExitsOneWithATable(t *testing.T) {
 	}
 	r := c.result(t)
 	require.True(t, r.Simulated)
-	require.Equal(t, []perftest.Outcome{perftest.Fail, perftest.Pass}, []perftest.Outcome{r.Verdicts[0].Outcome, r.Verdicts[1].Outcome})
+	require.Equal(t, []perftest.Outcome{perftest.Fail, perftest.Pass}, []perftest.Outcome{r.Verdicts[0].Point, r.Verdicts[1].Point})
 	require.Equal(t, 20, r.Verdicts[0].Over)
 }
 
@@ -175,7 +175,7 @@ func TestChildInterrupted(t *testing.T) {
 	require.Equal(t, "interrupted", r.Ended)
 	require.Positive(t, r.Counts.Succeeded)
 	require.Equal(t, r.Counts.Sent, r.Counts.Succeeded+r.Counts.Failed+r.Counts.Cancelled)
-	require.Equal(t, perftest.Invalid, r.Judge(perftest.SLO{Metric: perftest.ErrorRate, Op: perftest.AtMost, Limit: 1})[0].Outcome)
+	require.Equal(t, perftest.Invalid, r.Judge(perftest.SLO{Metric: perftest.ErrorRate, Op: perftest.AtMost, Limit: 1})[0].Point)
 	require.Contains(t, out.String(), "interrupted")
 }
 
@@ -221,12 +221,12 @@ func TestChildStarvedIsInvalid(t *testing.T) {
 	require.Equal(t, 1, c.code, c.output)
 	require.Contains(t, c.output, "INVALID")
 	require.Contains(t, c.output, "the client was the bottleneck")
-	require.Equal(t, perftest.Invalid, c.result(t).Verdicts[0].Outcome)
+	require.Equal(t, perftest.Invalid, c.result(t).Verdicts[0].Point)
 
 	for range 3 {
 		c = runChild(t, []string{"PERFTEST_URL=" + s.URL()}, "test", gate, "-run", "^TestUnstarved$")
 		if c.code == 0 {
-			require.Equal(t, perftest.Pass, c.result(t).Verdicts[0].Outcome)
+			require.Equal(t, perftest.Pass, c.result(t).Verdicts[0].Point)
 			return
 		}
 	}

@@ -57,14 +57,20 @@ type driver struct {
 	places    chan struct{}         // of turns in flight; nil without a limit
 	cut       atomic.Bool           // a conversation was, when the run was stopped
 	turnErr   atomic.Pointer[error] // of a later turn of a conversation
+	watch     watch                 // of the objectives; the writing goroutine's own
+	parts     int                   // of an extended run that went before the one under way
+	offset    int                   // their requests
 }
 
 // measure drives the load and gives what it measured, whatever ended it. The
 // error is one of the set-up that only showed during the run.
 func (r *run) measure(ctx context.Context) (*Result, error) {
+	ctx, lose := context.WithCancelCause(ctx)
+	defer lose(nil)
 	d := &driver{run: r, stop: ctx, collector: newCollector(), slots: slots{client: r.client}}
 	d.collector.tokens.tokenizer = r.scenario.Tokenizer
 	d.collector.whole = r.api == Embeddings || r.api == Rerank
+	d.watch = watch{slos: r.scenario.SLOs, planned: r.settings.shard.Of(r.plan.Requests), looks: r.scenario.looks(r.plan), lost: func() { lose(errMustFail) }}
 	writer, err := record.Create(filepath.Join(r.dir, requestsFile), d.fold)
 	if err != nil {
 		return r.result(), fmt.Errorf("results: %w", err)
@@ -99,7 +105,9 @@ func (r *run) measure(ctx context.Context) (*Result, error) {
 	}
 	res.taken = d.next
 	writeErr := d.writer.Close()
+	r.lost = d.watch.why
 	res.Counts.Dropped, res.Counts.Unsent = ran.Dropped, ran.Unsent
+	res.Counts.Planned = max(res.Counts.Planned, ran.Planned)
 	d.collector.finish(res, r.slots())
 	res.Duration = Value(time.Since(r.epoch).Seconds())
 	d.stopObservers(res)
@@ -124,6 +132,7 @@ func (r *run) measure(ctx context.Context) (*Result, error) {
 // fold takes a finished request in, in the goroutine that writes them.
 func (d *driver) fold(rec *record.Record) {
 	d.collector.add(rec)
+	d.watch.look(d.collector)
 	d.observers.put(rec)
 }
 
@@ -168,6 +177,7 @@ func (d *driver) phases(ctx context.Context) (load.Report, health.Readings) {
 	watch := health.Start(d.watching())
 	d.loaded.Store(int64(time.Since(d.epoch)))
 	ran := d.drive(ctx, &d.plan, d.trace(warmedUp))
+	ran = d.extend(ctx, ran)
 	return ran, watch.Stop()
 }
 
@@ -183,7 +193,7 @@ func (d *driver) watching() health.Options {
 // drive runs one plan.
 func (d *driver) drive(ctx context.Context, p *Plan, read func() (time.Duration, any, bool)) load.Report {
 	d.began.Store(int64(time.Since(d.epoch)))
-	return p.loop(d.scenario.Seed, d.settings.shard, d.grace, read).Run(ctx, d.epoch, d.send)
+	return p.loop(d.scenario.Seed+uint64(d.parts), d.settings.shard, d.grace, read).Run(ctx, d.epoch, d.send)
 }
 
 // mostAtOnce is how many requests a trace may have at its first time. The
@@ -256,7 +266,7 @@ func (d *driver) send(ctx context.Context, t *load.Turn) bool {
 // exchange is one request and its answer.
 func (d *driver) exchange(ctx context.Context, slot *client.Slot, t *load.Turn, turn start, p *prepared) {
 	rec := d.writer.Get()
-	rec.Index, rec.Part, rec.Slot, rec.Tag, rec.Scheduled, rec.Ready = t.Index, d.part(t), t.Slot, p.tag, turn.scheduled, turn.ready
+	rec.Index, rec.Part, rec.Slot, rec.Tag, rec.Scheduled, rec.Ready = t.Index+d.offset, d.part(t), t.Slot, p.tag, turn.scheduled, turn.ready
 	if p.then != nil || turn.turn > 1 {
 		rec.Turn = turn.turn
 	}

@@ -74,7 +74,7 @@ func ExampleReadResult() {
 		perftest.SLO{Metric: perftest.TTFT, Stat: "p90", Op: perftest.Below, Limit: 0.25},
 		perftest.SLO{Metric: perftest.TTFT, Stat: "p90", Op: perftest.Below, Limit: 0.15},
 	) {
-		fmt.Println(v.Outcome, v.SLO, "-", v.Reason)
+		fmt.Println(v.Point, v.SLO, "-", v.Reason)
 	}
 	// Output:
 	// PASS TTFT p90 < 250ms - 0 of 10 over, 1 allowed

@@ -58,10 +58,10 @@ func TestBottleneckIsInvalid(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := c.r.Judge(c.slo)[0]
-			require.Equal(t, c.want, got.Outcome, got.Reason)
+			require.Equal(t, c.want, got.Point, got.Reason)
 			require.Contains(t, got.Reason, c.reason)
 			c.r.Simulated = true
-			require.NotEqual(t, Invalid, c.r.Judge(c.slo)[0].Outcome, "on a simulated server it is a warning")
+			require.NotEqual(t, Invalid, c.r.Judge(c.slo)[0].Point, "on a simulated server it is a warning")
 		})
 	}
 }
@@ -73,11 +73,11 @@ func TestStallsBesideKernelStamps(t *testing.T) {
 	})
 	r.Health.KernelStamps = true
 	slo := SLO{Metric: TTFT, Stat: "p90", Op: Below, Limit: 1}
-	require.Equal(t, Pass, r.Judge(slo)[0].Outcome)
+	require.Equal(t, Pass, r.Judge(slo)[0].Point)
 	r.Health.Limits.Jitter = 100 * time.Millisecond
-	require.Equal(t, Invalid, r.Judge(slo)[0].Outcome)
+	require.Equal(t, Invalid, r.Judge(slo)[0].Point)
 	r.Health.OnlyWarns = true
-	require.Equal(t, Pass, r.Judge(slo)[0].Outcome)
+	require.Equal(t, Pass, r.Judge(slo)[0].Point)
 }
 
 // In an open loop it is the plan that has to be offered.
@@ -86,7 +86,7 @@ func TestDroppedLoadIsInvalid(t *testing.T) {
 	r.Scenario.Load.Concurrency = 0
 	require.Contains(t, r.Judge(SLO{Metric: ErrorRate, Op: AtMost})[0].Reason, "offered load 80% of the plan")
 	r.Health.Limits.Offered = -1
-	require.Equal(t, Pass, r.Judge(SLO{Metric: ErrorRate, Op: AtMost})[0].Outcome, "the check is off")
+	require.Equal(t, Pass, r.Judge(SLO{Metric: ErrorRate, Op: AtMost})[0].Point, "the check is off")
 }
 
 // The time to think is no gap, and neither is the wait for a bound of the plan.

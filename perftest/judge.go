@@ -3,85 +3,136 @@ package perftest
 import (
 	"fmt"
 	"math"
-	"strconv"
-	"strings"
+
+	"github.com/slogate/slogate/internal/stats"
 )
 
 // Judge holds r against slos, one verdict each, in their order. It changes
 // nothing and sends nothing, so a stored result can be judged again.
 //
 // An SLO on a percentile is a statement on the share of requests over the
-// limit: "p99 < 1 s" passes when at most 1 % of them are not below 1 s. A
-// failed request, and a success without the token that the metric is about, is
-// over every limit; a success for which the metric has no meaning (TPOT of a
-// one-token answer) is left out; a cancelled request is left out. A mean with
-// a failure in it has no bound and misses every limit.
+// limit: "p99 < 1 s" asks that at most 1 % of them are not below 1 s. A failed
+// request, and a success without the token that the metric is about, is over
+// every limit; a success for which the metric has no meaning (TPOT of a
+// one-token answer) is left out; a cancelled request is left out, unless it was
+// over the limit already. A mean with a failure in it has no bound and misses
+// every limit.
+//
+// [Verdict].Point compares what was measured with the limit. [Verdict].Outcome
+// is what that proves: the requests of one run are not independent, and p99 of
+// 200 requests proves nothing. A share is tested by the exact binomial
+// distribution at the number of independent requests that the run's are worth
+// (Korn and Graubard 1998; the variance of 20 batches in order of intended
+// start says how many), or passes when nothing comes near the limit: none over
+// two thirds of it, in a run of a minute and of as many requests as a proof
+// needs. A mean or a rate is tested by Student's t over 20 batch means. All
+// have to be proven for a PASS of all, so that each is tested by itself; that
+// any of them fails is corrected for their number (Holm 1979).
 //
 // A run that ended early can prove a miss but no pass: it is then INVALID. One
 // in which the client was the bottleneck proves nothing, and every verdict on
 // it is INVALID, but for a simulated server, where it is a warning.
 func (r *Result) Judge(slos ...SLO) []Verdict {
 	verdicts := make([]Verdict, len(slos))
-	bottleneck := r.bottleneck(slos)
+	family := make([]stats.Evidence, len(slos))
 	for i, slo := range slos {
-		v := r.tagged(slo.Tag).judge(slo)
+		verdicts[i], family[i] = r.tagged(slo.Tag).judge(slo)
+		family[i].FailP *= familyLevel / slo.level() // for a surer proof than the family's
+	}
+	for i, d := range stats.Decide(familyLevel/float64(max(1, r.Scenario.Looks)), family...) {
+		verdicts[i].settle(d)
+	}
+	bind(verdicts)
+	bottleneck := r.bottleneck(slos)
+	for i := range verdicts {
+		v := &verdicts[i]
 		if bottleneck != "" {
-			v.Outcome, v.Reason = Invalid, bottleneck
+			v.Outcome, v.Point, v.Reason, v.Evidence = Invalid, Invalid, bottleneck, bottleneck
 		}
-		if r.Partial && v.Outcome == Pass {
-			v.Outcome = Invalid
-			v.Reason = "the run ended early (" + r.Ended + "), so it cannot pass"
+		if r.Partial {
+			v.noPass("the run ended early (" + r.Ended + "), so it cannot pass")
 		}
-		verdicts[i] = v
 	}
 	return verdicts
 }
 
-func (r *Result) judge(slo SLO) Verdict {
-	v := Verdict{SLO: slo, Measured: Absent}
-	invalid := func(format string, args ...any) Verdict {
-		v.Outcome, v.Reason = Invalid, fmt.Sprintf(format, args...)
-		return v
+// noPass makes a pass INVALID.
+func (v *Verdict) noPass(why string) {
+	if v.Outcome == Pass {
+		v.Outcome, v.Evidence = Invalid, why
 	}
+	if v.Point == Pass {
+		v.Point, v.Reason = Invalid, why
+		if v.Outcome == Inconclusive {
+			v.Outcome, v.Evidence = Invalid, why
+		}
+	}
+}
+
+// judge compares what was measured with one SLO, and tests what that proves.
+func (r *Result) judge(slo SLO) (Verdict, stats.Evidence) {
+	v := Verdict{SLO: slo, Measured: Absent, MeasuredBound: Absent, ShareLower: Absent, ShareUpper: Absent, DesignEffect: Absent, Effective: Absent}
 	if err := slo.check(); err != nil {
-		return invalid("%v", err)
+		return v.invalid("%v", err), stats.Evidence{}
 	}
 	if slo.Metric == ServerMetric {
-		return r.judgeServer(slo)
+		return r.judgeServer(v)
 	}
+	v.Confidence = slo.confidence()
 	v.Samples = r.Counts.Succeeded + r.Counts.Failed
 	v.Failed = r.Counts.Failed
 	if v.Samples == 0 {
-		return invalid("no request was measured")
+		return v.invalid("no request was measured"), stats.Evidence{}
 	}
 	switch slo.Metric {
 	case ErrorRate:
-		return v.compare(r.Rates.Errors)
+		return r.proveShare(v.compare(r.Rates.Errors), func(s *sample) (bool, bool) { return s.failed, true })
 	case RequestRate:
-		return v.compare(r.Rates.Requests)
+		return r.proveRate(v.compare(r.Rates.Requests), func(*sample) float64 { return 1 })
 	case OutputRate:
-		return v.compareSum(r.Rates.Output, r.Counts.NoUsage)
+		return r.proveRate(v.compareSum(r.Rates.Output, r.Counts.NoUsage), func(s *sample) float64 { return float64(max(s.output, 0)) })
 	case TotalRate:
-		return v.compareSum(r.Rates.Total, r.Counts.NoUsage)
-	case Goodput:
+		return r.proveRate(v.compareSum(r.Rates.Total, r.Counts.NoUsage), func(s *sample) float64 { return float64(max(s.output, 0) + max(s.input, 0)) })
+	case Goodput, GoodputRate:
 		good, unknown := r.good(slo.Limits)
-		return v.compareAtLeast(Value(good)/Value(v.Samples), Value(good+unknown)/Value(v.Samples), unknown)
-	case GoodputRate:
-		good, unknown := r.good(slo.Limits)
-		return v.compareAtLeast(per(Value(good), r.Window), per(Value(good+unknown), r.Window), unknown)
+		if slo.Metric == Goodput {
+			n := Value(v.Samples)
+			return r.proveShare(v.compareAtLeast(Value(good)/n, Value(good+unknown)/n, unknown), func(s *sample) (bool, bool) { return s.keeping(slo.Limits) })
+		}
+		low, high := r.perWindow(good), r.perWindow(good+unknown)
+		return r.proveRate(v.compareAtLeast(low, high, unknown), func(s *sample) float64 {
+			if kept, _ := s.keeping(slo.Limits); kept {
+				return 1
+			}
+			return 0
+		})
 	}
 	return r.judgeDistribution(v)
+}
+
+func (v Verdict) invalid(format string, args ...any) Verdict {
+	v.Outcome, v.Point, v.Reason = Invalid, Invalid, fmt.Sprintf(format, args...)
+	v.Evidence = v.Reason
+	return v
+}
+
+// perWindow is a number of requests as a rate: of all that were measured, the
+// run's attempts a second are such a part.
+func (r *Result) perWindow(n int) Value {
+	if len(r.samples.start) > 0 && r.Counts.Succeeded > 0 && r.Steady.Window.Known() {
+		return Value(n) / Value(r.Counts.Succeeded) * r.Rates.Requests
+	}
+	return per(Value(n), r.Window)
 }
 
 // compareAtLeast decides by a figure that is low when nothing that is unknown
 // counts, and high when all of it does.
 func (v Verdict) compareAtLeast(low, high Value, unknown int) Verdict {
 	l, h := v.compare(low), v.compare(high)
-	if l.Outcome == h.Outcome {
+	if l.Point == h.Point {
 		return l
 	}
-	l.Outcome, l.Reason = Invalid, untold(unknown, v.Samples)
-	return l
+	return l.invalid("%s", untold(unknown, v.Samples))
 }
 
 // untold is the reason of a verdict that turns on counts the server did not
@@ -95,30 +146,28 @@ func untold(n, of int) string {
 func (v Verdict) compareSum(measured Value, missing int) Verdict {
 	lower := v.SLO.Op == AtLeast || v.SLO.Op == Above
 	d := v.compare(measured)
-	if missing > 0 && d.Outcome != Invalid && (d.Outcome == Pass) != lower {
-		d.Outcome, d.Reason = Invalid, untold(missing, v.Samples)
+	if missing > 0 && d.Point != Invalid && (d.Point == Pass) != lower {
+		return d.invalid("%s", untold(missing, v.Samples))
 	}
 	return d
 }
 
 // judgeDistribution judges an SLO on a figure of a distribution.
-func (r *Result) judgeDistribution(v Verdict) Verdict {
+func (r *Result) judgeDistribution(v Verdict) (Verdict, stats.Evidence) {
 	t := r.overLimit(v.SLO)
 	v.Samples, v.Over, v.Failed, v.Measured = t.n, t.over, t.failed, t.measured
 	switch {
 	case t.n == 0 && t.unknown > 0:
-		v.Outcome, v.Reason = Invalid, untold(t.unknown, t.unknown)
-		return v
+		return v.invalid("%s", untold(t.unknown, t.unknown)), stats.Evidence{}
 	case t.n == 0:
-		v.Outcome, v.Reason = Invalid, fmt.Sprintf("no request has a %s", v.SLO.Metric)
-		return v
+		return v.invalid("no request has a %s", v.SLO.Metric), stats.Evidence{}
 	}
 	d := v.byStat(t)
 	// What is unknown may be on either side of the limit.
-	if t.unknown > 0 && (d.Outcome == Pass && d.Over+t.unknown > d.Allowed || v.SLO.Stat == Mean && t.failed == 0) {
-		d.Outcome, d.Reason = Invalid, untold(t.unknown, t.n+t.unknown)
+	if t.unknown > 0 && (d.Point == Pass && d.Over+t.unknown > d.Allowed || v.SLO.Stat == Mean && t.failed == 0) {
+		return d.invalid("%s", untold(t.unknown, t.n+t.unknown)), stats.Evidence{}
 	}
-	return d
+	return r.proveDistribution(d, t)
 }
 
 // byStat decides by the figure that the SLO is about.
@@ -136,7 +185,6 @@ func (v Verdict) byStat(t overTally) Verdict {
 		p = 100 - p // the share that has to be above
 	}
 	v.Allowed = int(math.Floor(float64(v.Samples)*(1-p/100) + 1e-9))
-	v.Weak = v.Allowed == 0
 	reason := fmt.Sprintf("%d of %d over, %d allowed", v.Over, v.Samples, v.Allowed)
 	if v.Failed > 0 {
 		reason += fmt.Sprintf("; the %d failed requests count as over", v.Failed)
@@ -148,112 +196,15 @@ func (v Verdict) byStat(t overTally) Verdict {
 func (v Verdict) compare(measured Value) Verdict {
 	v.Measured = measured
 	if !measured.Known() {
-		v.Outcome, v.Reason = Invalid, fmt.Sprintf("%s is not known", v.SLO.Metric)
-		return v
+		return v.invalid("%s is not known", v.SLO.Metric)
 	}
 	return v.decide(v.SLO.Op.holds(float64(measured), v.SLO.bound()), fmt.Sprintf("%s is %.6g", v.SLO.Metric, float64(measured)))
 }
 
 func (v Verdict) decide(ok bool, reason string) Verdict {
-	v.Outcome, v.Reason = Fail, reason
+	v.Point, v.Reason = Fail, reason
 	if ok {
-		v.Outcome = Pass
+		v.Point = Pass
 	}
 	return v
-}
-
-// holds reports whether x keeps the limit. NaN keeps none.
-func (op Op) holds(x, limit float64) bool {
-	switch op {
-	case Below:
-		return x < limit
-	case AtMost:
-		return x <= limit
-	case AtLeast:
-		return x >= limit
-	case Above:
-		return x > limit
-	}
-	return false
-}
-
-// percentile is the number of a percentile stat.
-func (s Stat) percentile() (float64, bool) {
-	digits, ok := strings.CutPrefix(string(s), "p")
-	if !ok {
-		return 0, false
-	}
-	p, err := strconv.ParseFloat(digits, 64)
-	return p, err == nil
-}
-
-// check refuses an SLO that no run could be held against.
-func (s SLO) check() error {
-	oneNumber := false
-	switch s.Metric {
-	case ErrorRate, RequestRate, OutputRate, TotalRate, Goodput, GoodputRate:
-		oneNumber = true
-	case TTFT, TTFA, TTST, TPOT, ITL, ITLPerToken, Latency, Response, InputTokens, OutputTokens:
-	case ServerMetric:
-		if err := s.checkServer(); err != nil {
-			return err
-		}
-	default:
-		return badField("SLO.Metric", fmt.Sprintf("%q", s.Metric), "use one of the Metric constants")
-	}
-	p, percentile := s.Stat.percentile()
-	switch {
-	case s.Metric == ServerMetric:
-	case s.Series != "":
-		return badField("SLO.Series", fmt.Sprintf("%q", s.Series), "leave it empty: it is for ServerMetric")
-	case oneNumber && s.Stat != "":
-		return badField("SLO.Stat", fmt.Sprintf("%q", s.Stat), fmt.Sprintf("leave it empty: %s is one number", s.Metric))
-	case oneNumber:
-	case percentile && !(p >= 1 && p < 100):
-		return badField("SLO.Stat", fmt.Sprintf("%q", s.Stat), "use a percentile from 1 to below 100 (p99, not p0.99), or Max")
-	case !percentile && s.Stat != Mean && s.Stat != Max:
-		return badField("SLO.Stat", fmt.Sprintf("%q", s.Stat), `use "mean", "max" or a percentile such as "p99"`)
-	}
-	switch {
-	case s.Op != Below && s.Op != AtMost && s.Op != AtLeast && s.Op != Above:
-		return badField("SLO.Op", fmt.Sprintf("%q", s.Op), "use one of the Op constants")
-	case s.Stat == Max && s.Metric != ServerMetric && (s.Op == AtLeast || s.Op == Above):
-		return badField("SLO.Op", fmt.Sprintf("%q", s.Op), "use Below or AtMost with Max: a lower limit is for the mean or a percentile")
-	case math.IsNaN(s.Limit) || math.IsInf(s.Limit, 0) || s.Limit < 0:
-		return badField("SLO.Limit", s.Limit, "set a finite limit of 0 or more")
-	case s.isShare() && (s.Limit > 1 || !s.canDecide()):
-		return badField("SLO.Limit", s.Limit, fmt.Sprintf("shares run from 0 to 1 (1%% is 0.01): %s %s %g would hold, or miss, whatever was measured", s.Metric, s.Op, s.Limit))
-	case s.Limit == 0 && s.isDuration():
-		return badField("SLO.Limit", s.Limit, "set a duration above 0")
-	case s.Limits.negative():
-		return badField("SLO.Limits", s.Limits, "set limits of 0 (none) or more")
-	case (s.Metric == Goodput || s.Metric == GoodputRate) && s.Limits == (Limits{}):
-		return badField("SLO.Limits", "empty", "set at least one limit of a good request")
-	}
-	return nil
-}
-
-// bound is the limit as it is compared: a duration to the nanosecond, in the
-// form in which measured ones come, so that what lies on the limit does.
-func (s SLO) bound() float64 {
-	if s.isDuration() {
-		return math.Round(s.Limit*1e9) / 1e9
-	}
-	return s.Limit
-}
-
-func (s SLO) isShare() bool { return s.Metric == ErrorRate || s.Metric == Goodput }
-
-// canDecide reports whether a share from 0 to 1 can be on either side of the
-// limit.
-func (s SLO) canDecide() bool {
-	return s.Op.holds(0, s.Limit) != s.Op.holds(1, s.Limit)
-}
-
-func (s SLO) isDuration() bool {
-	switch s.Metric {
-	case TTFT, TTFA, TTST, TPOT, ITL, ITLPerToken, Latency, Response:
-		return true
-	}
-	return false
 }

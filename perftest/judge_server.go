@@ -2,6 +2,7 @@ package perftest
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -15,12 +16,12 @@ const enoughScrapes = 0.9
 
 // judgeServer judges an SLO on the server's own metrics. Its samples are
 // scrapes: a percentile is that of the values that were seen, not of all that
-// there were between them.
-func (r *Result) judgeServer(slo SLO) Verdict {
-	v := Verdict{SLO: slo, Measured: Absent}
-	invalid := func(format string, args ...any) Verdict {
-		v.Outcome, v.Reason = Invalid, fmt.Sprintf(format, args...)
-		return v
+// there were between them. What was seen is proven as it is, unless it is too
+// little for the percentile.
+func (r *Result) judgeServer(v Verdict) (Verdict, stats.Evidence) {
+	slo := v.SLO
+	invalid := func(format string, args ...any) (Verdict, stats.Evidence) {
+		return v.invalid(format, args...), stats.Evidence{}
 	}
 	if r.server == nil {
 		return invalid("the server was not asked: set Scenario.ServerMetrics")
@@ -50,14 +51,16 @@ func (r *Result) judgeServer(slo SLO) Verdict {
 		measured = serverStat(values, slo.Stat)
 	}
 	v = v.compare(measured)
-	if p, ok := slo.Stat.percentile(); ok {
-		v.Weak = !carries(len(values), max(p, 100-p))
+	proof := stats.Evidence{Valid: true, Proved: v.Point == Pass, Refuted: v.Point == Fail, FailP: 1}
+	if p, ok := slo.Stat.percentile(); ok && !carries(len(values), max(p, 100-p)) {
+		proof.Proved, proof.Refuted = false, false
+		v.Needed = int(math.Ceil(100/min(p, 100-p) - 1e-9))
 	}
 	v.Reason = fmt.Sprintf("%s is %.6g over %d scrapes", slo.Stat, float64(measured), len(values))
-	if n := len(r.server.scrapes) + r.server.failed; v.Outcome == Pass && float64(len(r.server.scrapes)) < enoughScrapes*float64(n) {
+	if n := len(r.server.scrapes) + r.server.failed; v.Point == Pass && float64(len(r.server.scrapes)) < enoughScrapes*float64(n) {
 		return invalid("%d of %d scrapes failed, and between the others it may have been over", r.server.failed, n)
 	}
-	return v
+	return v, proof
 }
 
 // serverStat is a figure of sorted values.

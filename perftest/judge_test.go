@@ -82,7 +82,7 @@ func TestJudgePercentileCountsFailuresAsOver(t *testing.T) {
 	} {
 		t.Run(c.slo.String(), func(t *testing.T) {
 			got := r.Judge(c.slo)[0]
-			require.Equal(t, c.want, got.Outcome, got.Reason)
+			require.Equal(t, c.want, got.Point, got.Reason)
 			require.Equal(t, c.over, got.Over)
 			require.Equal(t, c.allowed, got.Allowed)
 			require.Equal(t, 100, got.Samples)
@@ -113,7 +113,7 @@ func TestJudgeOneNumber(t *testing.T) {
 	} {
 		t.Run(c.slo.String(), func(t *testing.T) {
 			got := r.Judge(c.slo)[0]
-			require.Equal(t, c.want, got.Outcome, got.Reason)
+			require.Equal(t, c.want, got.Point, got.Reason)
 			require.InDelta(t, float64(c.measured), float64(got.Measured), 1e-12)
 		})
 	}
@@ -121,8 +121,8 @@ func TestJudgeOneNumber(t *testing.T) {
 
 func TestJudgeMeanOfSuccesses(t *testing.T) {
 	r := resultOf(1, answer(0, 100*time.Millisecond, 5), answer(time.Second, 300*time.Millisecond, 5))
-	require.Equal(t, Pass, r.Judge(SLO{Metric: TTFT, Stat: Mean, Op: AtMost, Limit: 0.2})[0].Outcome)
-	require.Equal(t, Fail, r.Judge(SLO{Metric: TTFT, Stat: Mean, Op: Below, Limit: 0.2})[0].Outcome)
+	require.Equal(t, Pass, r.Judge(SLO{Metric: TTFT, Stat: Mean, Op: AtMost, Limit: 0.2})[0].Point)
+	require.Equal(t, Fail, r.Judge(SLO{Metric: TTFT, Stat: Mean, Op: Below, Limit: 0.2})[0].Point)
 }
 
 // A failed request counts as as many late gaps as a success has gaps: 4 of 8
@@ -131,8 +131,8 @@ func TestJudgeITLWithFailures(t *testing.T) {
 	r := resultOf(1, answer(0, time.Millisecond, 5), failure(time.Second, record.ClassReset))
 	got := r.Judge(SLO{Metric: ITL, Stat: "p50", Op: Below, Limit: 0.011}, SLO{Metric: ITL, Stat: "p66", Op: Below, Limit: 0.011})
 	require.Equal(t, []int{8, 4}, []int{got[0].Samples, got[0].Over})
-	require.Equal(t, Pass, got[0].Outcome)
-	require.Equal(t, Fail, got[1].Outcome)
+	require.Equal(t, Pass, got[0].Point)
+	require.Equal(t, Fail, got[1].Point)
 	require.Equal(t, Value(0.010), got[0].Measured)
 }
 
@@ -175,7 +175,7 @@ func TestJudgeNothingIsNoPass(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := c.r.Judge(c.slo)[0]
-			require.Equal(t, c.want, got.Outcome, got.Reason)
+			require.Equal(t, c.want, got.Point, got.Reason)
 			require.NotEmpty(t, got.Reason+fmt.Sprint(got.Measured))
 		})
 	}
@@ -185,9 +185,9 @@ func TestPartialRunCanFailButNotPass(t *testing.T) {
 	r := ninety()
 	r.Partial, r.Ended = true, endedInterrupted
 	got := r.Judge(SLO{Metric: TTFT, Stat: "p90", Op: Below, Limit: 1}, SLO{Metric: TTFT, Stat: "p95", Op: Below, Limit: 1})
-	require.Equal(t, Invalid, got[0].Outcome)
+	require.Equal(t, Invalid, got[0].Point)
 	require.Contains(t, got[0].Reason, "interrupted")
-	require.Equal(t, Fail, got[1].Outcome)
+	require.Equal(t, Fail, got[1].Point)
 }
 
 // Eight slots, each with eight answers of 1 s: the window is 8 s, and the
@@ -264,7 +264,7 @@ func TestJudgeUnknownCounts(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := c.r.Judge(c.slo)[0]
-			require.Equal(t, c.want, got.Outcome, got.Reason)
+			require.Equal(t, c.want, got.Point, got.Reason)
 		})
 	}
 }
@@ -277,10 +277,10 @@ func TestJudgeOnTheLimit(t *testing.T) {
 		d := time.Duration(ms+1) * time.Millisecond
 		r := resultOf(1, answer(0, d, 1))
 		slo := func(op Op) SLO { return SLO{Metric: TTFT, Stat: Max, Op: op, Limit: d.Seconds()} }
-		require.Equal(t, Pass, r.Judge(slo(AtMost))[0].Outcome, d)
-		require.Equal(t, Fail, r.Judge(slo(Below))[0].Outcome, d)
+		require.Equal(t, Pass, r.Judge(slo(AtMost))[0].Point, d)
+		require.Equal(t, Fail, r.Judge(slo(Below))[0].Point, d)
 		good := SLO{Metric: Goodput, Op: AtLeast, Limit: 1, Limits: Limits{TTFT: d}}
-		require.Equal(t, Fail, r.Judge(good)[0].Outcome, d)
+		require.Equal(t, Fail, r.Judge(good)[0].Point, d)
 	}
 }
 
@@ -296,10 +296,10 @@ func TestJudgeRefusesWhatCannotDecide(t *testing.T) {
 		"limits of 0 (none) or mo": {Metric: Goodput, Op: AtLeast, Limit: 1, Limits: Limits{TTFT: -1}},
 	} {
 		v := r.Judge(slo)[0]
-		require.Equal(t, Invalid, v.Outcome)
+		require.Equal(t, Invalid, v.Point)
 		require.Contains(t, v.Reason, want)
 	}
-	require.Equal(t, Fail, r.Judge(SLO{Metric: ErrorRate, Op: AtMost})[0].Outcome, "no failure at all can be asked for")
+	require.Equal(t, Fail, r.Judge(SLO{Metric: ErrorRate, Op: AtMost})[0].Point, "no failure at all can be asked for")
 }
 
 // Objectives on a tag see its requests alone, over the run's window.
@@ -333,7 +333,7 @@ func TestJudgeByTag(t *testing.T) {
 		{SLO{Metric: TTFT, Stat: Max, Op: Below, Limit: 5, Tag: "other"}, Invalid, 0},
 	} {
 		v := r.Judge(c.slo)[0]
-		require.Equal(t, c.want, v.Outcome, "%s: %s", c.slo, v.Reason)
+		require.Equal(t, c.want, v.Point, "%s: %s", c.slo, v.Reason)
 		require.Equal(t, c.samples, v.Samples, c.slo.String())
 	}
 	require.Equal(t, "code: TTFT p50 < 500ms", SLO{Metric: TTFT, Stat: "p50", Op: Below, Limit: 0.5, Tag: "code"}.String())

@@ -1,6 +1,7 @@
 package perftest
 
 import (
+	"math"
 	"slices"
 
 	"github.com/slogate/slogate/internal/record"
@@ -94,21 +95,11 @@ func (r *Result) setRates(t tally, window Value) {
 // done in that part then counts, since it kept the server as busy.
 func (r *Result) steady(concurrency int) {
 	r.Steady = Steady{Window: Absent, Requests: Absent, Output: Absent, Total: Absent}
-	var starts []int64
-	for i := range r.samples.all {
-		if s := &r.samples.all[i]; s.sent != record.Absent {
-			starts = append(starts, s.sent)
-		}
-	}
-	cut := r.Counts.Start > 0
+	cut := len(r.samples.start) > 0
 	if cut {
 		concurrency = 1
 	}
-	if concurrency < 1 || len(starts) <= concurrency {
-		return
-	}
-	slices.Sort(starts)
-	from, to := starts[concurrency-1], starts[len(starts)-1]
+	from, to := r.sendings(concurrency)
 	if to <= from {
 		return
 	}
@@ -121,6 +112,41 @@ func (r *Result) steady(concurrency int) {
 		r.Rates.Concurrency = per(seconds(inFlight(r.samples.start, from, to)+inFlight(r.samples.all, from, to)), r.Steady.Window)
 	}
 	r.Steady.Requests, r.Steady.Output, r.Steady.Total = t.rates(r.Steady.Window)
+}
+
+// sendings are the moments of the concurrency-th and of the last measured
+// sending; equal when there are not so many.
+func (r *Result) sendings(concurrency int) (from, to int64) {
+	var starts []int64
+	for i := range r.samples.all {
+		if s := &r.samples.all[i]; s.sent != record.Absent {
+			starts = append(starts, s.sent)
+		}
+	}
+	if concurrency < 1 || len(starts) <= concurrency {
+		return 0, 0
+	}
+	slices.Sort(starts)
+	return starts[concurrency-1], starts[len(starts)-1]
+}
+
+// rateSpan is the time that r's rates are over.
+func (r *Result) rateSpan() (from, to int64) {
+	if r.span != nil {
+		return r.span[0], r.span[1]
+	}
+	if len(r.samples.start) > 0 {
+		if from, to = r.sendings(1); to > from {
+			return from, to
+		}
+	}
+	from, to = math.MaxInt64, 0
+	for i := range r.samples.all {
+		if s := &r.samples.all[i]; s.sent != record.Absent && s.done != record.Absent {
+			from, to = min(from, s.sent), max(to, s.done)
+		}
+	}
+	return from, to
 }
 
 // inFlight is the time that requests were in flight between two moments.

@@ -1,6 +1,7 @@
 package perftest
 
 import (
+	"cmp"
 	"math"
 	"slices"
 
@@ -13,6 +14,22 @@ type overTally struct {
 	n, over, failed int
 	unknown         int   // successes whose figure the server's silence hides; not in n
 	measured        Value // the figure over the successes
+	// values are those of the n requests in the order of their intended start,
+	// +Inf for one that is over every limit; pessimist has the unknown ones as
+	// such too. Nil for ITL, whose gaps are not kept in memory.
+	values, pessimist []float64
+}
+
+// inOrder are the measured requests in the order of their intended start.
+func (r *Result) inOrder() []*sample {
+	if len(r.samples.order) != len(r.samples.all) {
+		r.samples.order = make([]*sample, len(r.samples.all))
+		for i := range r.samples.all {
+			r.samples.order[i] = &r.samples.all[i]
+		}
+		slices.SortStableFunc(r.samples.order, func(a, b *sample) int { return cmp.Compare(a.scheduled, b.scheduled) })
+	}
+	return r.samples.order
 }
 
 // overLimit counts what does not keep slo's limit.
@@ -24,38 +41,47 @@ func (r *Result) overLimit(slo SLO) overTally {
 		return r.gapsOverLimit(&r.samples.gaps.tokens, slo)
 	}
 	var t overTally
-	values := make([]float64, 0, len(r.samples.all))
-	for i := range r.samples.all {
-		s := &r.samples.all[i]
-		switch v := s.of(slo.Metric); {
-		case s.cancelled:
-			if over, known := s.cutShort(slo); known {
-				t.n++
-				if over {
-					t.over++
-				}
+	var successes []float64
+	for _, s := range r.inOrder() {
+		y, known := s.standing(slo)
+		switch {
+		case !known:
+			if s.untold(slo.Metric) && !s.failed && !s.cancelled {
+				t.unknown++
+				t.pessimist = append(t.pessimist, math.Inf(1))
 			}
+			continue
 		case s.failed:
-			t.n++
-			t.over++
 			t.failed++
-		case v.Known():
-			t.n++
-			if !slo.Op.holds(float64(v), slo.bound()) {
-				t.over++
-			}
-			values = append(values, float64(v))
-		case s.lacks(slo.Metric):
-			t.n++
-			t.over++
-		case s.untold(slo.Metric):
-			t.unknown++
+		case !s.cancelled && !math.IsInf(y, 1):
+			successes = append(successes, y)
 		}
+		t.n++
+		if !slo.Op.holds(y, slo.bound()) || math.IsInf(y, 1) { // what has no value misses a lower limit too
+			t.over++
+		}
+		t.values, t.pessimist = append(t.values, y), append(t.pessimist, y)
 	}
-	slices.Sort(values)
-	t.measured = figure(slo.Stat, len(values), func() stats.Summary { return stats.Summarize(values) },
-		func(p float64) float64 { return stats.Percentile(values, p) })
+	slices.Sort(successes)
+	t.measured = figure(slo.Stat, len(successes), func() stats.Summary { return stats.Summarize(successes) },
+		func(p float64) float64 { return stats.Percentile(successes, p) })
 	return t
+}
+
+// standing is the value by which a request is held against an objective: +Inf
+// when it is over every limit. It is not known of what is left out.
+func (s *sample) standing(slo SLO) (y float64, known bool) {
+	switch v := s.of(slo.Metric); {
+	case s.cancelled:
+		return s.cutShort(slo)
+	case s.failed:
+		return math.Inf(1), true
+	case v.Known():
+		return float64(v), true
+	case s.lacks(slo.Metric):
+		return math.Inf(1), true
+	}
+	return 0, false
 }
 
 // gapsOverLimit counts gaps between token events. A failed request counts as
@@ -78,10 +104,7 @@ func (r *Result) gapsOverLimit(g *stats.Distribution, slo SLO) overTally {
 		t.over = t.n - g.CountAtLeast(limit+1)
 	}
 	if t.failed > 0 {
-		each := 1
-		if r.Counts.Succeeded > 0 {
-			each = max(1, int(math.Ceil(float64(t.n)/float64(r.Counts.Succeeded))))
-		}
+		each := r.gapsEach(t.n)
 		t.n += each * t.failed
 		t.over += each * t.failed
 	}
@@ -91,6 +114,15 @@ func (r *Result) gapsOverLimit(g *stats.Distribution, slo SLO) overTally {
 		return s
 	}, func(p float64) float64 { return g.Percentile(p) / 1e9 })
 	return t
+}
+
+// gapsEach is how many gaps a failed request counts as, where the successes
+// have n.
+func (r *Result) gapsEach(n int) int {
+	if r.Counts.Succeeded == 0 {
+		return 1
+	}
+	return max(1, int(math.Ceil(float64(n)/float64(r.Counts.Succeeded))))
 }
 
 // figure is the number that stands for stat; absent without values.
@@ -111,7 +143,7 @@ func figure(stat Stat, n int, summary func() stats.Summary, percentile func(floa
 // cutShort is how a cancelled request stands to an upper limit, where that is
 // known: its first token came, or by the time it was cancelled it was over the
 // limit already.
-func (s *sample) cutShort(slo SLO) (over, known bool) {
+func (s *sample) cutShort(slo SLO) (y float64, known bool) {
 	from, reached := s.sent, record.Absent
 	switch slo.Metric {
 	case TTFT:
@@ -122,16 +154,16 @@ func (s *sample) cutShort(slo SLO) (over, known bool) {
 	case Response:
 		from = s.scheduled
 	default:
-		return false, false
+		return 0, false
 	}
 	if from == record.Absent || s.done == record.Absent || slo.Op != Below && slo.Op != AtMost {
-		return false, false
+		return 0, false
 	}
 	if reached != record.Absent {
-		return !slo.Op.holds(float64(reached-from)/1e9, slo.bound()), true
+		return float64(reached-from) / 1e9, true
 	}
-	over = !slo.Op.holds(float64(s.done-from)/1e9, slo.bound())
-	return over, over
+	over := !slo.Op.holds(float64(s.done-from)/1e9, slo.bound())
+	return math.Inf(1), over
 }
 
 // lacks reports whether a success misses the token that m is about, which is
@@ -160,36 +192,46 @@ func (s *sample) untold(m Metric) bool {
 	return false
 }
 
+// keeping says whether a request is good by every limit, and whether that is
+// known.
+func (s *sample) keeping(l Limits) (good, known bool) {
+	if s.failed {
+		return false, true
+	}
+	kept, told := true, true
+	for _, limit := range l.named() {
+		if limit.limit == 0 {
+			continue
+		}
+		v := s.of(limit.metric)
+		if limit.metric == ITL {
+			v = seconds(s.maxGap)
+		}
+		switch {
+		case v.Known():
+			kept = kept && float64(v) < float64(limit.limit)/1e9
+		case s.lacks(limit.metric):
+			kept = false
+		case s.untold(limit.metric):
+			told = false
+		}
+	}
+	return kept && told, told || !kept
+}
+
 // good counts the requests that keep every limit, and those of which it is not
 // known.
 func (r *Result) good(l Limits) (good, unknown int) {
 	for i := range r.samples.all {
 		s := &r.samples.all[i]
-		if s.failed || s.cancelled {
+		if s.cancelled {
 			continue
 		}
-		kept, told := true, true
-		for _, limit := range l.named() {
-			if limit.limit == 0 {
-				continue
-			}
-			v := s.of(limit.metric)
-			if limit.metric == ITL {
-				v = seconds(s.maxGap)
-			}
-			switch {
-			case v.Known():
-				kept = kept && float64(v) < float64(limit.limit)/1e9
-			case s.lacks(limit.metric):
-				kept = false
-			case s.untold(limit.metric):
-				told = false
-			}
-		}
+		kept, known := s.keeping(l)
 		switch {
-		case kept && told:
-			good++
 		case kept:
+			good++
+		case !known:
 			unknown++
 		}
 	}

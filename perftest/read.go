@@ -77,6 +77,15 @@ func decodeResult(data []byte) (*Result, error) {
 	case r.Version < 1 || r.Version > ResultVersion:
 		return nil, badField("version", r.Version, fmt.Sprintf("this reads 1 to %d: use a newer slogate", ResultVersion))
 	}
+	if r.Version == 1 { // which knew the figure's outcome alone
+		for i := range r.Verdicts {
+			v := &r.Verdicts[i]
+			v.Point, v.MeasuredBound, v.ShareLower, v.ShareUpper, v.DesignEffect, v.Effective = v.Outcome, Absent, Absent, Absent, Absent, Absent
+			if v.Outcome != Invalid {
+				v.Outcome = Inconclusive
+			}
+		}
+	}
 	for _, raw := range []*json.RawMessage{&r.Scenario.Workload, &r.Scenario.Load.Config, &r.Target.Params} {
 		var compact bytes.Buffer // they were written with the file's indentation
 		if err := json.Compact(&compact, *raw); err == nil {

@@ -26,7 +26,8 @@ type Result struct {
 	// Simulated says that no real server was measured.
 	Simulated bool `json:"simulated"`
 	// Partial says that the run ended before its plan; Ended says how:
-	// "complete", "deadline", "interrupted" or "error".
+	// "complete", "deadline", "interrupted", "must fail" (a gate whose objectives no further
+	// request could have saved) or "error".
 	Partial bool   `json:"partial"`
 	Ended   string `json:"ended"`
 	// Started is the wall-clock time of the run's start, from which the
@@ -67,6 +68,8 @@ type Result struct {
 
 	samples samples
 	server  *serverLog // nil where the server was not asked
+	tag     string     // of the requests that it is about, where these are not all
+	span    *[2]int64  // that its rates are over, where its requests do not say
 	taken   int        // requests that the run took from its workload
 	stored  bool       // it was read back, and its files stay as they are
 
@@ -221,6 +224,11 @@ type ScenarioInfo struct {
 	Nonce          uint64       `json:"nonce"`
 	Timeouts       TimeoutsInfo `json:"timeouts"`
 	ShortIsFailure bool         `json:"short_is_failure"`
+	// SLOs are the scenario's; Looks is how often they are judged at most, of a
+	// run that may be extended: each look is judged so much the stricter. 0 is
+	// one.
+	SLOs  []SLO `json:"slos"`
+	Looks int   `json:"looks"`
 	// ColdConnections is the scenario's.
 	ColdConnections bool `json:"cold_connections,omitempty"`
 }

@@ -43,7 +43,9 @@ func runAs(t testing.TB, s Scenario, from passage) *Result {
 	defer stop()
 	r := &run{scenario: s, from: from, settings: set, test: t.Name(), bubble: inBubble(t), grace: graceWithin(t), logf: func(format string, args ...any) { t.Helper(); t.Logf(format, args...) }}
 	defer r.close()
-	if err := r.setUp(ctx); err != nil {
+	if err := r.setUp(ctx); errors.Is(err, errShort) {
+		t.Skipf("%s: %v", s.Name, err)
+	} else if err != nil {
 		t.Fatalf("%s: %v", s.Name, stopped(ctx, err))
 	}
 	res, err := r.measure(ctx)
@@ -57,6 +59,8 @@ func runAs(t testing.TB, s Scenario, from passage) *Result {
 	case res.Ended == endedDeadline:
 		t.Errorf("%s: stopped after %d of %s requests, %v before the test's deadline: raise go test's -timeout or send less",
 			s.Name, res.begun(), planned(res.Counts.Planned), untilDeadline(t).Round(time.Second))
+	case res.Ended == endedMustFail:
+		t.Errorf("%s: stopped after %d of %s requests: %s", s.Name, res.Counts.Sent, planned(res.Counts.Planned), r.lost)
 	case res.Counts.Sent == 0:
 		t.Fatalf("%s: the workload gave no request to measure", s.Name)
 	}
@@ -68,6 +72,7 @@ const (
 	endedComplete    = "complete"
 	endedDeadline    = "deadline"
 	endedInterrupted = "interrupted"
+	endedMustFail    = "must fail" // a gate that no further request could have saved
 	endedError       = "error"
 )
 
@@ -78,6 +83,8 @@ func ended(ctx context.Context, err error) string {
 		return endedInterrupted
 	case errors.Is(cause, errDeadline):
 		return endedDeadline
+	case errors.Is(cause, errMustFail):
+		return endedMustFail
 	case err != nil || cause != nil:
 		return endedError
 	}

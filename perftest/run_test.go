@@ -72,7 +72,7 @@ func TestRunIsExact(t *testing.T) {
 					t.Errorf("read again (-written +read):\n%s", d)
 				}
 				slo := perftest.SLO{Metric: perftest.TTFT, Stat: "p99", Op: perftest.AtMost, Limit: 0.2}
-				require.Equal(t, perftest.Pass, again.Judge(slo)[0].Outcome)
+				require.Equal(t, perftest.Pass, again.Judge(slo)[0].Point)
 			})
 		})
 	}
@@ -107,8 +107,8 @@ func TestRunCountsFailures(t *testing.T) {
 			return perftest.SLO{Metric: perftest.TTFT, Stat: stat, Op: perftest.AtMost, Limit: 0.1}
 		}
 		verdicts := res.Judge(ttft("p90"), ttft("p95"))
-		require.Equal(t, perftest.Pass, verdicts[0].Outcome)
-		require.Equal(t, perftest.Fail, verdicts[1].Outcome)
+		require.Equal(t, perftest.Pass, verdicts[0].Point)
+		require.Equal(t, perftest.Fail, verdicts[1].Point)
 	})
 }
 

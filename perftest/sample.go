@@ -2,7 +2,6 @@ package perftest
 
 import (
 	"github.com/slogate/slogate/internal/record"
-	"github.com/slogate/slogate/internal/stats"
 )
 
 // sample is what a result keeps in memory of one measured request: its stamps
@@ -49,21 +48,11 @@ func (s *sample) record() record.Record {
 // samples are all measured requests of a run, in the order in which they ended.
 type samples struct {
 	all   []sample
-	start []sample // of the start burst, which is part of no figure
+	order []*sample // all, in the order of their intended start; made when it is needed
+	start []sample  // of the start burst, which is part of no figure
 	gaps  gaps
 	byTag map[string]*gaps // of requests that have a tag
 }
-
-// gaps are those between token events of successes, in nanoseconds.
-type gaps struct {
-	events stats.Distribution
-	tokens stats.Distribution // the same a token, where the server says how many an event carries
-	untold int                // gaps before events of which it does not
-}
-
-// mostTokens bounds what one event may weigh among the gaps a token: no engine
-// puts more into one, whatever a server says.
-const mostTokens = 1024
 
 // add folds one measured request in.
 func (s *samples) add(r *record.Record) {
@@ -82,27 +71,6 @@ func (s *samples) add(r *record.Record) {
 		s.byTag[r.Tag] = new(gaps)
 	}
 	s.byTag[r.Tag].add(r)
-}
-
-func (g *gaps) add(r *record.Record) {
-	last, unseen := record.Absent, 0 // unseen: tokens since then of which nothing was to be seen yet, such as half a character
-	for _, e := range r.Events {
-		if e.Kind&record.KindOutput == 0 {
-			unseen += int(e.Tokens)
-			continue
-		}
-		if last != record.Absent {
-			gap := e.At - last
-			g.events.Add(gap)
-			if e.Tokens > 0 {
-				n := int(e.Tokens) + unseen
-				g.tokens.AddN(gap/int64(n), min(n, mostTokens))
-			} else {
-				g.untold++
-			}
-		}
-		last, unseen = e.At, 0
-	}
 }
 
 // seconds turns nanoseconds into a value in seconds, absent for absent.

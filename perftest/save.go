@@ -131,7 +131,7 @@ func (r *run) result() *Result {
 		Environment: environment(),
 		Counts:      Counts{Planned: r.settings.shard.Of(r.plan.Requests)},
 		Window:      Absent, Duration: Absent,
-		Failures: []Failure{}, Warnings: []string{}, Verdicts: []Verdict{},
+		Failures: []Failure{}, Warnings: append([]string{}, r.warnings...), Verdicts: []Verdict{},
 	}
 	res.Target = TargetInfo{
 		URL: r.endpoint.shown, Model: r.client.Redact(r.model), API: r.api.Name(), NoStream: s.Target.NoStream,
@@ -157,6 +157,7 @@ func (r *run) result() *Result {
 		Workload:       describe(s.Workload),
 		WorkloadType:   typeName(s.Workload),
 		WarmupRequests: s.Warmup.Requests, WarmupDuration: orAbsent(s.Warmup.Duration),
+		SLOs: append([]SLO{}, s.SLOs...), Looks: s.looks(r.plan),
 		Seed: s.Seed, Nonce: r.nonce, ShortIsFailure: s.ShortIsFailure, ColdConnections: s.ColdConnections,
 		Timeouts: TimeoutsInfo{
 			Connect: Value(r.timeouts.Connect.Seconds()), FirstToken: Value(r.timeouts.FirstToken.Seconds()),

@@ -28,6 +28,14 @@ type Scenario struct {
 	// Target.UsageOptional), and checks its counts where it does; nil means
 	// that such tokens are unknown. It has to be the model's own.
 	Tokenizer Tokenizer
+	// SLOs are the objectives that this run is to prove, for assert.Gate: a plan
+	// that cannot prove them is refused before any load (with go test's -short
+	// the test is skipped), and a run is stopped as soon as one of them must
+	// fail, whatever the requests to come do. Empty for a run that measures only.
+	SLOs []SLO
+	// Extend lets a run go on whose SLOs are neither proven nor refuted; zero
+	// ends it with its plan.
+	Extend Extend
 	// ColdConnections lets each connection be dialled by the first request on
 	// it, whose times then include the dial: many dials at once show in the
 	// first requests' TTFT. By default those of the slots that
@@ -48,6 +56,18 @@ type Scenario struct {
 	// Observers follow the run while it goes on, and cost it nothing; none by
 	// default.
 	Observers []Observer `json:"-"`
+}
+
+// Extend is how far a run goes on that is inconclusive: it measures as many
+// requests again as it has so far, until all of its scenario's SLOs are decided
+// or there are Requests of them. Each look at the evidence is judged so much the
+// stricter that all of them together are as sure as one.
+type Extend struct {
+	// Requests is the most to measure in all; more than the load's. 0 is none.
+	Requests int
+	// Duration after whose end, from the load's start, no further part begins;
+	// 0 means no limit but the test's deadline.
+	Duration time.Duration
 }
 
 // Warmup is a phase of requests before the measured load. It ends, with its

@@ -99,7 +99,7 @@ func TestServerMetrics(t *testing.T) {
 			{assert.Tagged("x", assert.Server("vllm:num_requests_waiting", assert.Max).Below(3))[0], perftest.Invalid, perftest.Absent, "SLO.Tag"},
 		} {
 			v := res.Judge(c.slo)[0]
-			require.Equal(t, c.outcome, v.Outcome, "%v: %s", c.slo, v.Reason)
+			require.Equal(t, c.outcome, v.Point, "%v: %s", c.slo, v.Reason)
 			require.True(t, c.measured.Equal(v.Measured) || c.measured.Known() && max(c.measured, v.Measured)-min(c.measured, v.Measured) < 1e-9, "%v: %v", c.slo, v.Measured)
 			require.Contains(t, v.Reason, c.reason)
 		}
@@ -203,7 +203,7 @@ func TestServerMetricsHang(t *testing.T) {
 	}
 	v := res.Judge(assert.Server("vllm:num_requests_waiting", assert.Max).Below(9), assert.Server("vllm:num_requests_waiting", assert.Last).Below(9))
 	require.Contains(t, v[0].Reason, "no scrape fell into the load")
-	require.Equal(t, perftest.Invalid, v[1].Outcome)
+	require.Equal(t, perftest.Invalid, v[1].Point)
 }
 
 // Of ten scrapes one may fail.
@@ -233,7 +233,7 @@ func TestServerMetricsGaps(t *testing.T) {
 			assert.Server("vllm:prefix_cache_hits_total", assert.Last).AtMost(40),
 		)
 		for _, v := range v {
-			require.Equal(t, want, v.Outcome, "%v: %s", v.SLO, v.Reason)
+			require.Equal(t, want, v.Point, "%v: %s", v.SLO, v.Reason)
 		}
 		require.Equal(t, perftest.Value(14), v[0].Measured)
 		require.Equal(t, perftest.Value(21), v[3].Measured)

@@ -46,7 +46,7 @@ func TestConversations(t *testing.T) {
 
 		again, err := perftest.ReadResult(res.Dir)
 		require.NoError(t, err)
-		require.Equal(t, perftest.Pass, again.Judge(perftest.SLO{Metric: perftest.RequestRate, Op: perftest.Above, Limit: 1})[0].Outcome)
+		require.Equal(t, perftest.Pass, again.Judge(perftest.SLO{Metric: perftest.RequestRate, Op: perftest.Above, Limit: 1})[0].Point)
 	})
 }
 

@@ -29,6 +29,8 @@ type run struct {
 	bubble   bool          // it runs in a testing/synctest bubble
 	grace    time.Duration // for requests in flight, when the run is stopped
 	logf     func(string, ...any)
+	warnings []string // of before the load
+	lost     string   // why it was stopped, where it must fail
 
 	plan     Plan
 	timeouts Timeouts
@@ -54,6 +56,14 @@ func (r *run) setUp(ctx context.Context) error {
 	s := &r.scenario
 	if err := r.check(); err != nil {
 		return err
+	}
+	if err := r.checkGate(); err != nil {
+		return err
+	}
+	if end, ok := ctx.Deadline(); ok {
+		if err := r.checkTime(time.Until(end)); err != nil {
+			return err
+		}
 	}
 	header, err := s.Target.header()
 	if err != nil {
@@ -149,12 +159,12 @@ func (r *run) asks() int {
 	if r.plan.Requests == 0 || r.plan.paired || w.Requests == 0 && w.Duration > 0 {
 		return 0
 	}
-	n := r.plan.Requests + w.Requests
+	n := max(r.plan.Requests, r.scenario.Extend.Requests) + w.Requests
 	if r.plan.steady() {
 		if r.plan.RampUp.Duration > 0 {
 			return 0 // time bounds its start
 		}
-		n += (1 + load.PaddingASlot) * r.plan.Concurrency
+		n += (1 + load.PaddingASlot) * r.plan.Concurrency * max(1, r.scenario.looks(r.plan))
 	}
 	return n
 }

@@ -65,6 +65,10 @@ type SLO struct {
 	Series string `json:"series,omitempty"`
 	// Limits are what a good request keeps, for Goodput and GoodputRate.
 	Limits Limits `json:"limits,omitzero"`
+	// Confidence is how sure a proof has to be, above 0.5 and below 1; 0 means
+	// 0.95, and 0.99 for percentiles from p99.9 on. It changes what is proven,
+	// not what is measured.
+	Confidence float64 `json:"confidence,omitzero"`
 }
 
 // Limits are what one request has to keep to be good: each value strictly
@@ -78,36 +82,4 @@ type Limits struct {
 	Latency time.Duration
 	// Response is counted from the scheduled start.
 	Response time.Duration
-}
-
-// Outcome is what a verdict says.
-type Outcome string
-
-// The outcomes. Only Pass is green.
-const (
-	Pass    Outcome = "PASS"
-	Fail    Outcome = "FAIL"
-	Invalid Outcome = "INVALID" // the run cannot tell: nothing was measured, or it ended early
-)
-
-// Verdict is the judgement of one SLO on one result.
-type Verdict struct {
-	SLO     SLO     `json:"slo"`
-	Outcome Outcome `json:"outcome"`
-	// Measured is the figure in the metric's unit: a percentile is that of
-	// table and JSON (type 7) over the successes. Absent when there is none.
-	Measured Value `json:"measured"`
-	// Samples is the number of requests judged, failures included.
-	Samples int `json:"samples"`
-	// Over is how many of Samples miss the limit, for percentiles and Max;
-	// Allowed is how many may.
-	Over    int `json:"over"`
-	Allowed int `json:"allowed"`
-	// Failed is how many of Samples failed: each is over every limit.
-	Failed int `json:"failed"`
-	// Weak says that the samples are too few for the percentile, so that it
-	// is little more than their maximum.
-	Weak bool `json:"weak"`
-	// Reason says why, in one line.
-	Reason string `json:"reason"`
 }

@@ -43,8 +43,8 @@ func TestReadResultJudgesAgain(t *testing.T) {
 		r, err := ReadResult(path)
 		require.NoError(t, err)
 		v := r.Judge(ttftBelow, SLO{Metric: ITL, Stat: Mean, Op: AtMost, Limit: 0.01})
-		require.Equal(t, Pass, v[0].Outcome) // one of four over
-		require.Equal(t, Fail, v[1].Outcome) // a mean with a failure in it
+		require.Equal(t, Pass, v[0].Point) // one of four over
+		require.Equal(t, Fail, v[1].Point) // a mean with a failure in it
 		require.Equal(t, Value(0.010), v[1].Measured)
 		require.NoError(t, r.SaveVerdicts(v))
 		require.Equal(t, ttftBelow, r.Verdicts[0].SLO)
@@ -67,7 +67,7 @@ func TestReadResultOfAKilledRun(t *testing.T) {
 	require.True(t, r.Partial)
 	require.Equal(t, Counts{Sent: 3, Succeeded: 3, Events: 15, TokenEvents: 15, Dialled: 0}, r.Counts)
 	require.Equal(t, Value(0.2), r.Metrics.TTFT.Mean)
-	require.Equal(t, Invalid, r.Judge(ttftBelow)[0].Outcome)
+	require.Equal(t, Invalid, r.Judge(ttftBelow)[0].Point)
 	require.Contains(t, strings.Join(r.Warnings, "\n"), "cut off")
 }
 

@@ -3,12 +3,17 @@ package perftest
 import "github.com/slogate/slogate/internal/record"
 
 // tagged is r with the requests of one tag alone, for objectives on them; r
-// itself for the empty tag. Rates are over r's window.
+// itself for the empty tag. Rates are over the same time as r's.
 func (r *Result) tagged(tag string) *Result {
 	if tag == "" {
 		return r
 	}
-	only := &Result{Target: r.Target}
+	only := &Result{Target: r.Target, Dir: r.Dir, Ended: r.Ended, tag: tag}
+	for _, s := range r.samples.start {
+		if s.tag == tag {
+			only.samples.start = append(only.samples.start, s)
+		}
+	}
 	for _, s := range r.samples.all {
 		if s.tag != tag {
 			continue
@@ -32,7 +37,12 @@ func (r *Result) tagged(tag string) *Result {
 	}
 	only.rates()
 	only.Window = r.Window
-	t := only.tally(func(*sample) bool { return true })
-	only.Rates.Requests, only.Rates.Output, only.Rates.Total = t.rates(r.Window)
+	only.Scenario.Looks = r.Scenario.Looks
+	from, to := r.rateSpan()
+	only.span = &[2]int64{from, to}
+	in := func(s *sample) bool { return s.done <= to && (s.done > from || len(r.samples.start) == 0) }
+	t := only.tally(in)
+	t.addAll(only.samples.start, in)
+	only.Rates.Requests, only.Rates.Output, only.Rates.Total = t.rates(seconds(to - from))
 	return only
 }

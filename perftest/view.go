@@ -2,7 +2,6 @@ package perftest
 
 import (
 	"fmt"
-	"math"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -34,10 +33,11 @@ func (r *Result) VerdictTable(verdicts []Verdict) string {
 	for _, d := range verdicts {
 		_, percentile := d.SLO.Stat.percentile()
 		w := report.Verdict{
-			Outcome: string(d.Outcome), Tag: d.SLO.Tag, Metric: d.SLO.label(), Stat: string(d.SLO.Stat),
+			Outcome: string(d.Decided()), Tag: d.SLO.Tag, Metric: d.SLO.label(), Stat: string(d.SLO.Stat),
 			Op: string(d.SLO.Op), Unit: d.SLO.Metric.unit(), Limit: d.SLO.Limit, Measured: float64(d.Measured),
 			Samples: d.Samples, Failed: d.Failed, Over: d.Over, Allowed: d.Allowed,
-			Counted: (percentile || d.SLO.Stat == Max) && d.SLO.Metric != ServerMetric, Reason: d.Reason,
+			Counted: (percentile || d.SLO.Stat == Max) && d.SLO.Metric != ServerMetric, Reason: d.Reason, Proof: string(d.Outcome), Evidence: d.Evidence,
+			Bound: float64(d.MeasuredBound), Gate: d.Gate, Binding: d.Binding,
 		}
 		if d.SLO.Metric == ServerMetric {
 			w.SampleUnit = "scrapes"
@@ -45,11 +45,7 @@ func (r *Result) VerdictTable(verdicts []Verdict) string {
 		if d.SLO.Metric == ITL || d.SLO.Metric == ITLPerToken {
 			w.SampleUnit = "gaps"
 		}
-		if d.Weak {
-			p, _ := d.SLO.Stat.percentile()
-			w.Needed = int(math.Ceil(1/min(p/100, 1-p/100) - 1e-9))
-		}
-		if d.Outcome == Fail && d.Failed == 0 {
+		if d.Point == Fail && d.Failed == 0 {
 			w.Reason = "" // the table's columns say the same
 		}
 		for _, l := range d.SLO.Limits.named() {

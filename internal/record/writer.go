@@ -32,6 +32,7 @@ type Writer struct {
 
 	mu      sync.Mutex // held for a few instructions at a time
 	queue   []*Record
+	syncs   []chan struct{} // closed when the records before them are written
 	closing bool
 	stats   WriterStats
 
@@ -115,6 +116,20 @@ func (w *Writer) Stats() WriterStats {
 	return w.stats
 }
 
+// Sync waits until all records that were handed over have been observed and
+// written.
+func (w *Writer) Sync() {
+	written := make(chan struct{})
+	w.mu.Lock()
+	w.syncs = append(w.syncs, written)
+	w.mu.Unlock()
+	select {
+	case w.wake <- struct{}{}:
+	default:
+	}
+	<-written
+}
+
 // Close writes what is left and ends the goroutine. Its error is that of the
 // first write that failed, and says how many records are missing; further calls
 // give the same.
@@ -136,7 +151,8 @@ func (w *Writer) run() {
 	var batch []*Record
 	for {
 		var closing bool
-		batch, closing = w.take(batch)
+		var syncs []chan struct{}
+		batch, syncs, closing = w.take(batch)
 		for i, r := range batch {
 			w.write(r)
 			batch[i] = nil
@@ -150,8 +166,14 @@ func (w *Writer) run() {
 				due = time.After(flushEvery)
 			}
 		}
+		if len(syncs) > 0 {
+			w.flush()
+			for _, written := range syncs {
+				close(written)
+			}
+		}
 		switch {
-		case len(batch) > 0:
+		case len(batch) > 0 || len(syncs) > 0:
 		case closing:
 			w.finish()
 			return
@@ -167,12 +189,12 @@ func (w *Writer) run() {
 }
 
 // take gives all records that wait, in their order, for the emptied batch.
-func (w *Writer) take(batch []*Record) ([]*Record, bool) {
+func (w *Writer) take(batch []*Record) ([]*Record, []chan struct{}, bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	taken := w.queue
-	w.queue = batch[:0]
-	return taken, w.closing
+	taken, syncs := w.queue, w.syncs
+	w.queue, w.syncs = batch[:0], nil
+	return taken, syncs, w.closing
 }
 
 func (w *Writer) write(r *Record) {

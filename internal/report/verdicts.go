@@ -10,9 +10,10 @@ import (
 
 // The outcomes of a [Verdict].
 const (
-	Pass    = "PASS"
-	Fail    = "FAIL"
-	Invalid = "INVALID"
+	Pass         = "PASS"
+	Fail         = "FAIL"
+	Inconclusive = "INCONCLUSIVE"
+	Invalid      = "INVALID"
 )
 
 // VerdictsView is what [Verdicts] shows.
@@ -29,7 +30,7 @@ type VerdictsView struct {
 
 // Verdict is one objective and how it was kept.
 type Verdict struct {
-	Outcome string  // Pass, Fail or Invalid
+	Outcome string  // what decides: Pass, Fail, Inconclusive or Invalid
 	Tag     string  // of the requests that it is about; empty for all
 	Metric  string  // as the field writes it: "TTFT", "goodput"
 	Limits  []Limit // what a good request keeps, for goodput
@@ -48,10 +49,14 @@ type Verdict struct {
 	// when Counted is set.
 	Over, Allowed int
 	Counted       bool
-	// Needed is how many samples would carry the percentile, where these do
-	// not; else 0.
-	Needed int
-	Reason string // one line; shown for what is not a pass
+	Reason        string // one line; shown for what is not a pass
+	// Gate says that only a proof passes. Proof is what the evidence says and
+	// Evidence that in a line; both are empty where nothing was tested.
+	Gate     bool
+	Proof    string
+	Evidence string
+	Bound    float64 // of the figure, on its bad side; NaN for none
+	Binding  bool    // nearest to its limit, of all
 }
 
 // Limit is one of the limits that a good request keeps.
@@ -63,37 +68,45 @@ type Limit struct {
 // Verdicts shows the verdicts: one line when all of them pass, else a table
 // with the reasons and where to look closer under it.
 func Verdicts(v VerdictsView) string {
-	failed, invalid := 0, 0
+	n := map[string]int{}
 	for _, d := range v.Verdicts {
-		switch d.Outcome {
-		case Pass:
-		case Invalid:
-			invalid++
-		default:
-			failed++
-		}
+		n[d.Outcome]++
 	}
-	if failed+invalid == 0 && len(v.Verdicts) > 0 {
+	if n[Pass] == len(v.Verdicts) && len(v.Verdicts) > 0 {
 		return passLine(v)
 	}
 
 	var b strings.Builder
-	title(&b, v, failed, invalid)
+	title(&b, v, n)
 	b.WriteByte('\n')
 	rows := make([]table.Row, len(v.Verdicts))
 	for i, d := range v.Verdicts {
-		rows[i] = table.Row{Escape(d.Outcome), d.objective(), d.measured(), d.offBy(), d.samples(), d.over()}
+		rows[i] = table.Row{Escape(d.Outcome), d.objective(), d.measured(), d.offBy(), d.bound(), d.samples(), d.over(), d.proof()}
 	}
 	if len(rows) > 0 {
-		b.WriteString(grid(table.Row{"verdict", "objective", "measured", "off by", "samples", "over"}, rows, 3, 4))
+		b.WriteString(grid(table.Row{"verdict", "objective", "measured", "off by", "bound", "samples", "over", "evidence"}, rows, 3, 4, 5))
 		b.WriteByte('\n')
 	}
 	for _, d := range v.Verdicts {
-		if d.Needed > 0 {
-			fmt.Fprintf(&b, "* %s of %d: %s; %d or more would carry it\n", d.name(), d.Samples, few, d.Needed)
+		word, reason := d.Outcome, d.Reason
+		switch {
+		case d.Outcome == Inconclusive:
+			reason = d.Evidence
+		case d.unproven() && d.Outcome != Invalid:
+			word, reason = word+" (unproven)", strings.TrimPrefix(reason+"; "+d.Evidence, "; ")
+			if d.Outcome == Pass {
+				reason = d.Evidence
+			}
+		case d.Outcome == Pass:
+			reason = ""
 		}
-		if d.Outcome != Pass && d.Reason != "" {
-			fmt.Fprintf(&b, "%s %s: %s\n", Escape(d.Outcome), d.objective(), Escape(d.Reason))
+		if reason != "" {
+			fmt.Fprintf(&b, "%s %s: %s\n", Escape(word), d.objective(), Escape(reason))
+		}
+	}
+	for _, d := range v.Verdicts {
+		if d.Binding && len(v.Verdicts) > 1 {
+			fmt.Fprintf(&b, "binding: %s\n", d.objective())
 		}
 	}
 	var closer []string
@@ -109,19 +122,20 @@ func Verdicts(v VerdictsView) string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-func title(b *strings.Builder, v VerdictsView, failed, invalid int) {
-	word := Fail
-	if failed == 0 {
-		word = Invalid
-	}
+// title names the worst outcome, and how many objectives have which.
+func title(b *strings.Builder, v VerdictsView, n map[string]int) {
+	word := Invalid
 	var parts []string
 	of := " of " + slos(len(v.Verdicts))
-	if failed > 0 {
-		parts = append(parts, fmt.Sprintf("%d%s missed", failed, of))
+	for _, o := range []struct{ outcome, says string }{{Fail, "missed"}, {Inconclusive, "not proven"}, {Invalid, "not judged"}} {
+		if n[o.outcome] == 0 {
+			continue
+		}
+		if len(parts) == 0 {
+			word = o.outcome
+		}
+		parts = append(parts, fmt.Sprintf("%d%s %s", n[o.outcome], of, o.says))
 		of = ""
-	}
-	if invalid > 0 {
-		parts = append(parts, fmt.Sprintf("%d%s not judged", invalid, of))
 	}
 	if len(parts) == 0 {
 		parts = append(parts, "no SLO was judged")
@@ -137,17 +151,22 @@ func title(b *strings.Builder, v VerdictsView, failed, invalid int) {
 }
 
 func passLine(v VerdictsView) string {
-	parts, weak := make([]string, len(v.Verdicts)), false
+	parts, proven := make([]string, len(v.Verdicts)), " proven"
 	for i, d := range v.Verdicts {
 		parts[i] = d.name() + " " + d.measured() + " " + Escape(d.Op) + " " + d.Unit.Limit(d.Limit)
-		weak = weak || d.Needed > 0
+		switch {
+		case d.unproven():
+			parts[i] += " (unproven: " + Escape(d.Evidence) + ")"
+		case d.Gate && d.bound() != absent:
+			parts[i] += " (bound " + d.bound() + ")"
+		}
+		if !d.Gate {
+			proven = ""
+		}
 	}
-	s := fmt.Sprintf("PASS %s: %s %s", slos(len(parts)), strings.Join(parts, ", "), requests(v))
+	s := fmt.Sprintf("PASS %s%s: %s %s", slos(len(parts)), proven, strings.Join(parts, ", "), requests(v))
 	if m := marks(v.Simulated, v.Partial); m != "" {
 		s += " " + m
-	}
-	if weak {
-		s += " (* " + few + ")"
 	}
 	return s
 }
@@ -190,15 +209,28 @@ func (d Verdict) objective() string {
 	return d.name() + " " + Escape(d.Op) + " " + d.Unit.Limit(d.Limit)
 }
 
-// few is what a percentile of too few samples is.
-const few = "too few samples, it is little more than the largest value"
+func (d Verdict) measured() string { return d.Unit.Beside(d.Measured, d.Limit) }
 
-func (d Verdict) measured() string {
-	s := d.Unit.Beside(d.Measured, d.Limit)
-	if d.Needed > 0 && s != absent {
-		s += "*"
+// unproven reports whether the evidence was looked at and is not enough.
+func (d Verdict) unproven() bool { return d.Proof == Inconclusive }
+
+// bound is up to (or from) where the figure may lie, by the evidence.
+func (d Verdict) bound() string {
+	if d.Proof == "" || !finite(d.Bound) {
+		return absent
 	}
-	return s
+	return d.Unit.Format(d.Bound)
+}
+
+// proof says what the evidence is worth.
+func (d Verdict) proof() string {
+	switch d.Proof {
+	case Pass, Fail:
+		return "proven"
+	case Inconclusive:
+		return "unproven"
+	}
+	return absent
 }
 
 // offBy is how far the measured figure lies on the wrong side of the limit,

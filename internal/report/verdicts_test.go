@@ -127,10 +127,23 @@ func TestVerdictsEscape(t *testing.T) {
 	require.Contains(t, got, `a\nb`)
 }
 
-// A percentile of too few samples is marked, in the line and in the table.
-func TestVerdictsMarkFewSamples(t *testing.T) {
+// What is not proven says so: in the line and in the table of the everyday
+// check, where the figure decides, and in that of a gate, where it is red.
+func TestVerdictsUnproven(t *testing.T) {
 	few := ttft(Pass, 0.312)
-	few.Samples, few.Allowed, few.Needed = 40, 0, 100
-	golden(t, "few.txt", Verdicts(VerdictsView{Requests: 40, Verdicts: []Verdict{few, tpot(Pass, 0.021)}})+"\n"+
-		Verdicts(VerdictsView{Requests: 40, Verdicts: []Verdict{few, tpot(Fail, 5.1)}}))
+	few.Samples, few.Allowed, few.Bound = 200, 2, math.NaN()
+	few.Proof, few.Evidence, few.Binding = Inconclusive, "0 of 200 over, p99 at 95% needs 299", true
+	mean := tpot(Pass, 0.021)
+	mean.Proof, mean.Evidence, mean.Bound = Pass, "with 95% to 22ms", 0.022
+	slow := tpot(Fail, 5.1)
+	slow.Proof, slow.Evidence, slow.Bound = Fail, "with 95% to 5.2s", 5.2
+	view := func(of ...Verdict) string { return Verdicts(VerdictsView{Scenario: "T", Requests: 200, Verdicts: of}) }
+	late := ttft(Fail, 1.1)
+	late.Samples, late.Over, late.Allowed, late.Bound = 200, 3, 2, math.NaN()
+	late.Proof, late.Evidence = Inconclusive, "3 of 200 over, p99 at 95% needs 2549"
+	gated := few
+	gated.Gate, gated.Outcome = true, Inconclusive
+	proven := mean
+	proven.Gate = true
+	golden(t, "unproven.txt", view(few, mean)+"\n\n"+view(proven)+"\n\n"+view(few, slow)+"\n\n"+view(late)+"\n\n"+view(gated, mean))
 }

@@ -1,0 +1,221 @@
+package perftest
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/slogate/slogate/internal/stats"
+)
+
+// errMustFail is why a gate's run is stopped whose objectives are lost.
+var errMustFail = errors.New("must fail")
+
+// errShort says that a run was not made because of go test's -short.
+var errShort = errors.New("-short")
+
+// looks is how often the evidence is judged at most, in a run of plan p.
+func (s *Scenario) looks(p Plan) int {
+	if s.Extend.Requests == 0 || p.Requests == 0 {
+		return 0
+	}
+	looks := 1
+	for n := p.Requests; n < s.Extend.Requests; n *= 2 {
+		looks++
+	}
+	return looks
+}
+
+// checkGate refuses a plan that cannot prove the scenario's objectives, and
+// warns of what weakens them.
+func (r *run) checkGate() error {
+	s, p := &r.scenario, &r.plan
+	if w := s.Warmup; w.Requests > 0 && w.Duration == 0 && w.Requests < p.slots() || len(s.SLOs) > 0 && w == (Warmup{}) {
+		r.warn("the warm-up of %d requests is smaller than the load's %d slots: what is measured may begin with a cold server", w.Requests, max(1, p.slots()))
+	}
+	for i, slo := range s.SLOs {
+		if err := slo.check(); err != nil {
+			return fmt.Errorf("SLOs[%d]: %w", i, err)
+		}
+	}
+	switch e := s.Extend; {
+	case e.Requests < 0:
+		return badField("Extend.Requests", e.Requests, "set it to 0 (none) or to more than the load's requests")
+	case e.Duration < 0:
+		return badField("Extend.Duration", e.Duration, "set it to 0 (no limit) or more")
+	case e == (Extend{}):
+	case len(s.SLOs) == 0:
+		return badField("SLOs", "empty", "name the objectives that Extend is to decide")
+	case p.Requests == 0 || p.paired || p.profile != nil || p.Starts != nil && p.Duration > 0:
+		return badField("Load.Requests", p.Requests, "Extend needs a Closed or Open load with Requests")
+	case e.Requests <= p.Requests:
+		return badField("Extend.Requests", e.Requests, fmt.Sprintf("set it to more than the load's %d", p.Requests))
+	}
+	if err := r.provable(); err != nil {
+		if testing.Short() && !r.settings.required {
+			return fmt.Errorf("%w: %w", errShort, err)
+		}
+		return err
+	}
+	return nil
+}
+
+// provable says whether the planned requests could prove each objective, if not
+// one of them were over its limit.
+func (r *run) provable() error {
+	p := &r.plan
+	planned := max(p.Requests, r.scenario.Extend.Requests)
+	if planned == 0 && p.rate > 0 {
+		planned = int(math.Ceil(p.rate * p.Duration.Seconds()))
+	}
+	if planned == 0 || r.settings.shard.Count > 1 {
+		return nil // how many fit into the time is not known, or these are not all
+	}
+	var lacking []string
+	most := 0
+	for _, slo := range r.scenario.SLOs {
+		if n := slo.leastRequests(r.scenario.looks(r.plan)); n > planned {
+			lacking = append(lacking, fmt.Sprintf("%v (%d)", slo, n))
+			most = max(most, n)
+		}
+	}
+	if most == 0 {
+		return nil
+	}
+	return badField("Load", fmt.Sprintf("%d requests", planned),
+		fmt.Sprintf("they cannot prove %s even if all keep the limit: measure at least %d, or judge without proof: leave SLOs empty and use assert.SLOs", strings.Join(lacking, ", "), most))
+}
+
+// leastRequests is the least number of requests that could prove s.
+func (s SLO) leastRequests(looks int) int {
+	p, isShare := s.kept()
+	switch {
+	case s.Metric == ITL || s.Metric == ITLPerToken:
+		return minRequestsOfGaps
+	case s.Metric == ServerMetric:
+		return 0
+	case isShare && p < 1:
+		return stats.MinRequests(p, s.level()/float64(max(1, looks)), 0)
+	case isShare:
+		return 1
+	case s.Stat == Mean:
+		return rateWindows
+	}
+	return rateRequests
+}
+
+// checkTime refuses, for a gate, a plan that does not fit before the test's
+// deadline, and warns of one that is to prove nothing.
+func (r *run) checkTime(left time.Duration) error {
+	need := r.scenario.Warmup.Duration + r.plan.Duration
+	if p := r.plan.profile; p != nil {
+		need += p.Length()
+	} else if r.plan.Duration == 0 && r.plan.rate > 0 {
+		need += time.Duration(float64(r.plan.Requests) / r.plan.rate * 1e9)
+	}
+	if need <= left {
+		return nil
+	}
+	says := fmt.Sprintf("the plan takes at least %v, and the test's deadline ends it in %v: raise go test's -timeout, or ask for less", need.Round(time.Second), left.Round(time.Second))
+	if len(r.scenario.SLOs) > 0 {
+		return errors.New(says)
+	}
+	r.warn("%s", says)
+	return nil
+}
+
+// warn tells of something before the load, and keeps it for the result.
+func (r *run) warn(format string, args ...any) {
+	text := fmt.Sprintf(format, args...)
+	r.logf("%s: %s", r.scenario.Name, text)
+	r.warnings = append(r.warnings, text)
+}
+
+// watch looks, after each twentieth of the requests, whether an objective must
+// fail whatever those to come do. It runs in the goroutine that writes records.
+type watch struct {
+	slos    []SLO
+	planned int // requests, of this shard
+	looks   int
+	next    int // number of requests at which it looks
+	lost    func()
+	why     string // of the first objective that is lost
+}
+
+// look is called after each request that was measured.
+func (w *watch) look(c *collector) {
+	if len(w.slos) == 0 || w.planned == 0 || w.why != "" || c.counts.Sent < w.next {
+		return
+	}
+	w.next = c.counts.Sent + max(1, w.planned/20)
+	so := &Result{Counts: c.counts, samples: c.samples, Window: Absent}
+	so.Scenario.Looks = w.looks
+	for _, slo := range w.slos {
+		if slo.Tag == "" && so.mustFail(slo, w.planned, len(w.slos)) {
+			w.why = fmt.Sprintf("%v is missed by so many of %d requests that it must fail, whatever the rest of %d do", slo, c.counts.Sent, w.planned)
+			w.lost()
+			return
+		}
+	}
+}
+
+// mustFail reports whether an objective on a share is lost, if all requests to
+// come keep it.
+func (r *Result) mustFail(slo SLO, planned, family int) bool {
+	p, ok := slo.kept()
+	if !ok || slo.Metric == ITL || slo.Metric == ITLPerToken || slo.Metric == ServerMetric {
+		return false
+	}
+	var over []bool
+	switch slo.Metric {
+	case ErrorRate:
+		over, _ = r.against(slo, func(s *sample) (bool, bool) { return s.failed, true }, false)
+	case Goodput:
+		over, _ = r.against(slo, func(s *sample) (bool, bool) { return s.keeping(slo.Limits) }, true)
+	default:
+		over = violations(slo, r.overLimit(slo).values, p).Over
+	}
+	test := stats.ShareTest{P: p, FailAlpha: familyLevel / float64(max(1, r.Scenario.Looks)*family)}
+	return test.MustFail(over, planned)
+}
+
+// against flags the requests that count against an SLO on a share of all, in
+// the order of their intended starts; unknown is what is taken for those of
+// which it is not known.
+func (r *Result) against(slo SLO, is func(*sample) (yes, known bool), unknown bool) (flags []bool, n int) {
+	for _, s := range r.inOrder() {
+		if s.cancelled {
+			continue
+		}
+		yes, known := is(s)
+		if !known {
+			yes = unknown
+		}
+		flag := yes != slo.lower()
+		flags = append(flags, flag)
+		if flag {
+			n++
+		}
+	}
+	return flags, n
+}
+
+// inconclusive reports whether the evidence so far leaves objectives open and
+// refutes none. All records have been folded in.
+func (d *driver) inconclusive() bool {
+	res := d.result()
+	d.collector.finish(res, d.plan.slots())
+	open := false
+	for _, v := range res.Judge(d.scenario.SLOs...) {
+		switch v.Outcome {
+		case Fail, Invalid:
+			return false
+		case Inconclusive:
+			open = true
+		}
+	}
+	return open
+}
