@@ -207,7 +207,7 @@ func (r *Result) against(slo SLO, is func(*sample) (yes, known bool), unknown bo
 // refutes none. All records have been folded in.
 func (d *driver) inconclusive() bool {
 	res := d.result()
-	d.collector.finish(res, d.plan.slots())
+	d.collector.finish(res, d.run.slots())
 	open := false
 	for _, v := range res.Judge(d.scenario.SLOs...) {
 		switch v.Outcome {

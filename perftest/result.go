@@ -224,11 +224,11 @@ type ScenarioInfo struct {
 	Nonce          uint64       `json:"nonce"`
 	Timeouts       TimeoutsInfo `json:"timeouts"`
 	ShortIsFailure bool         `json:"short_is_failure"`
-	// SLOs are the scenario's; Looks is how often they are judged at most, of a
-	// run that may be extended: each look is judged so much the stricter. 0 is
-	// one.
-	SLOs  []SLO `json:"slos"`
-	Looks int   `json:"looks"`
+	// SLOs are the scenario's.
+	SLOs []SLO `json:"slos"`
+	// Looks is how often the SLOs are judged at most, of a run that may be
+	// extended: each look is judged so much the stricter. 0 is one.
+	Looks int `json:"looks"`
 	// ColdConnections is the scenario's.
 	ColdConnections bool `json:"cold_connections,omitempty"`
 }

@@ -44,22 +44,23 @@ type Verdict struct {
 	// MeasuredBound is the bound of the figure on its bad side: with Confidence
 	// the true p99 is not above it. Absent when the samples are too few for one.
 	MeasuredBound Value `json:"measured_bound"`
-	// ShareLower and ShareUpper are bounds of the share of requests that miss
-	// the limit, each at Confidence; absent for means and rates.
+	// ShareLower is the lower bound of the share of requests that miss the
+	// limit, at Confidence; absent for means and rates.
 	ShareLower Value `json:"share_over_lower"`
+	// ShareUpper is the upper bound of the same share.
 	ShareUpper Value `json:"share_over_upper"`
 	// DesignEffect is by how much the variance of the share is larger than
-	// that of independent requests (1 or more), which are then worth Effective
-	// ones. Absent for means and rates.
+	// that of independent requests (1 or more); absent for means and rates.
 	DesignEffect Value `json:"design_effect"`
-	Effective    Value `json:"effective_samples"`
+	// Effective is how many independent requests Samples are worth.
+	Effective Value `json:"effective_samples"`
 	// Needed is how many samples would have decided at the same share and
 	// pace; 0 when it is decided or no number would.
 	Needed int `json:"needed"`
 
-	// Reason says why Point is what it is, and Evidence why Outcome is, in a
-	// line each.
-	Reason   string `json:"reason"`
+	// Reason says in a line why Point is what it is.
+	Reason string `json:"reason"`
+	// Evidence says in a line why Outcome is what it is.
 	Evidence string `json:"evidence"`
 }
 
