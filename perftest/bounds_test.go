@@ -2,6 +2,7 @@ package perftest_test
 
 import (
 	"math"
+	"strings"
 	"testing"
 	"time"
 
@@ -87,5 +88,23 @@ func TestReplayOfABurst(t *testing.T) {
 	require.Equal(t, 99, res.Counts.Succeeded)
 	for _, w := range res.Warnings {
 		require.NotContains(t, w, "wait for their body", "what was looked at ahead of the load")
+	}
+}
+
+// The canary's distribution is in the health and its lines; without one there
+// is none.
+func TestRunWithACanary(t *testing.T) {
+	inResults(t)
+	for _, with := range []bool{true, false} {
+		res := perftest.Run(t, perftest.Scenario{
+			Target: simserver.Start(t, simserver.Profile{}).Target(), Workload: fixtures.Prompts{Prompts: []string{"Hello"}, Output: 1}, Canary: with,
+			Load: perftest.Open{Rate: 10, Arrivals: perftest.Constant{}, Requests: 20},
+		})
+		again, err := perftest.ReadResult(res.Dir)
+		require.NoError(t, err)
+		require.Equal(t, []any{res.Health.CanaryLag, res.Health.CanaryTTFT, res.Health.Canaries}, []any{again.Health.CanaryLag, again.Health.CanaryTTFT, again.Health.Canaries})
+		require.Equal(t, with, res.Health.Canaries > 0)
+		require.Equal(t, with, strings.Contains(strings.Join(res.Health.Lines, "\n"), "canary lag p50"))
+		require.Equal(t, 20, res.Counts.Succeeded)
 	}
 }

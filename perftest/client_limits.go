@@ -41,6 +41,9 @@ type ClientLimits struct {
 	// Throttled is how long the control group's CPU quota may hold the process
 	// back; none.
 	Throttled time.Duration
+	// Canary is the largest share of the smallest limit that the time to first
+	// token of the scenario's Canary may be at p99; 0.05.
+	Canary float64
 }
 
 // check refuses what is no limit.
@@ -50,7 +53,7 @@ func (l ClientLimits) check() error {
 		share float64
 	}{
 		{"SendLagShare", l.SendLagShare}, {"Late", l.Late}, {"LateBy", l.LateBy}, {"Offered", l.Offered}, {"Waited", l.Waited},
-		{"SlotGapShare", l.SlotGapShare}, {"JitterShare", l.JitterShare}, {"CPU", l.CPU},
+		{"SlotGapShare", l.SlotGapShare}, {"JitterShare", l.JitterShare}, {"CPU", l.CPU}, {"Canary", l.Canary},
 	} {
 		if err := shares("ClientLimits."+f.name, f.share); err != nil {
 			return err
@@ -73,13 +76,14 @@ type limitsInfo struct {
 	JitterShare  float64 `json:"jitter_share"`
 	CPU          float64 `json:"cpu"`
 	Throttled    float64 `json:"throttled_s"`
+	Canary       float64 `json:"canary"`
 }
 
 // MarshalJSON implements json.Marshaler.
 func (l ClientLimits) MarshalJSON() ([]byte, error) {
 	return json.Marshal(limitsInfo{
 		l.SendLag.Seconds(), l.SendLagShare, l.Late, l.LateBy, l.Offered, l.Waited,
-		l.SlotGap.Seconds(), l.SlotGapShare, l.Jitter.Seconds(), l.JitterShare, l.CPU, l.Throttled.Seconds(),
+		l.SlotGap.Seconds(), l.SlotGapShare, l.Jitter.Seconds(), l.JitterShare, l.CPU, l.Throttled.Seconds(), l.Canary,
 	})
 }
 
@@ -92,7 +96,7 @@ func (l *ClientLimits) UnmarshalJSON(data []byte) error {
 	d := func(s float64) time.Duration { return time.Duration(s * 1e9) }
 	*l = ClientLimits{
 		d(i.SendLag), i.SendLagShare, i.Late, i.LateBy, i.Offered, i.Waited,
-		d(i.SlotGap), i.SlotGapShare, d(i.Jitter), i.JitterShare, i.CPU, d(i.Throttled),
+		d(i.SlotGap), i.SlotGapShare, d(i.Jitter), i.JitterShare, i.CPU, d(i.Throttled), i.Canary,
 	}
 	return nil
 }

@@ -54,6 +54,7 @@ type driver struct {
 	loaded    atomic.Int64 // when the load began, after the warm-up, in the same way
 	next      int          // position of the request that is prepared next
 	inFlight  atomic.Int64
+	canary    *canary               // nil without one
 	places    chan struct{}         // of turns in flight; nil without a limit
 	cut       atomic.Bool           // a conversation was, when the run was stopped
 	turnErr   atomic.Pointer[error] // of a later turn of a conversation
@@ -95,6 +96,9 @@ func (r *run) measure(ctx context.Context) (*Result, error) {
 	timeless := d.peek(ctx)
 	if timeless == nil {
 		ran, readings = d.phases(ctx)
+	}
+	if d.canary != nil {
+		res.Health.CanaryLag, res.Health.CanaryTTFT, res.Health.Canaries = d.canary.readings()
 	}
 	d.stopScraper(res)
 	r.client.Settle() // after which nothing is put into the writer any more
@@ -173,6 +177,13 @@ func (d *driver) phases(ctx context.Context) (load.Report, health.Readings) {
 		d.scraper.start(ctx, filepath.Join(d.dir, serverFile))
 	}
 	defer d.dialAhead(ctx)()
+	if d.scenario.Canary && !d.bubble {
+		var err error
+		if d.canary, err = startCanary(); err != nil {
+			d.broken(err)
+			return load.Report{Reason: load.ReasonStopped}, health.Readings{}
+		}
+	}
 	d.client.ResetReadLag()
 	watch := health.Start(d.watching())
 	d.loaded.Store(int64(time.Since(d.epoch)))

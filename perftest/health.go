@@ -22,6 +22,12 @@ type Health struct {
 	SlotGapShare Value `json:"slot_gap_share"` // of all slots' time
 	// ReadLag is from the kernel's stamp of an arrival to its handling.
 	ReadLag Lag `json:"read_lag_s"`
+	// CanaryLag is from the writing of an event by the server of the scenario's
+	// Canary to its stamp, and CanaryTTFT that server's time to first token:
+	// what the client and its machine add to each figure.
+	CanaryLag  Lag `json:"canary_lag_s,omitzero"`
+	CanaryTTFT Lag `json:"canary_ttft_s,omitzero"`
+	Canaries   int `json:"canaries,omitzero"` // requests that were sent to it
 
 	AskedConcurrency Value `json:"asked_concurrency"`
 	Concurrency      Value `json:"concurrency"`
@@ -109,6 +115,9 @@ func (r *Result) requestsHealth(smallest time.Duration) health.Requests {
 		q.SlotGap, q.GapTotal, q.WorkerTime = r.slotGaps()
 	}
 	q.ReadLag = h.ReadLag.spread()
+	if h.Canaries > 0 {
+		q.Canaries, q.CanaryLag, q.CanaryTTFT = h.Canaries, h.CanaryLag.spread(), h.CanaryTTFT.spread()
+	}
 	if r.Metrics.ITL.Count > 0 {
 		q.ITLMedian = time.Duration(float64(r.Metrics.ITL.P(50)) * 1e9)
 	}
@@ -165,8 +174,9 @@ func (r *Result) setHealth(ran load.Report, reads client.Lag, watch health.Readi
 		return Value(f)
 	}
 	h := Health{
-		ReadLag: lagOf(health.Spread{Count: int(reads.Reads), P50: reads.P50, P99: reads.P99, Max: reads.Max}),
-		Thinks:  r.Health.Thinks, KernelStamps: reads.Reads > 0 && reads.Others <= reads.Reads/100, OnlyWarns: onlyWarns,
+		ReadLag:   lagOf(health.Spread{Count: int(reads.Reads), P50: reads.P50, P99: reads.P99, Max: reads.Max}),
+		CanaryLag: r.Health.CanaryLag, CanaryTTFT: r.Health.CanaryTTFT, Canaries: r.Health.Canaries,
+		Thinks: r.Health.Thinks, KernelStamps: reads.Reads > 0 && reads.Others <= reads.Reads/100, OnlyWarns: onlyWarns,
 		AskedConcurrency: orAbsent(ran.AskedConcurrency), Concurrency: orAbsent(ran.Concurrency),
 		AskedRate: orAbsent(ran.AskedRate), Rate: orAbsent(ran.Rate), Offered: ran.Offered, Waited: ran.Waited.Count,
 		CPUs: orAbsent(watch.CPUs), CPU: Absent, MachineCPU: Absent, Steal: Absent, Throttled: Absent,
@@ -235,6 +245,7 @@ func (r *Result) findings(q health.Requests, rates bool) []health.Finding {
 	return health.Findings(r.Health.readings(), q, health.Thresholds{
 		SendLag: l.SendLag, SendLagShare: l.SendLagShare, Late: l.Late, LateBy: l.LateBy, Offered: l.Offered, Waited: l.Waited,
 		SlotGap: l.SlotGap, SlotGapShare: l.SlotGapShare, Jitter: l.Jitter, JitterShare: l.JitterShare, CPU: l.CPU, Throttled: l.Throttled,
+		Canary: l.Canary,
 	})
 }
 

@@ -24,6 +24,14 @@ type Scenario struct {
 	// ClientLimits say what delay of the client's own makes the run INVALID;
 	// zero means the defaults.
 	ClientLimits ClientLimits
+	// Canary sends, during the load, two requests a second to a server in this
+	// process whose events carry the time at which they were written. How late
+	// the client stamps them, and its time to their first token, are in
+	// Result.Health, and judged (see ClientLimits.Canary). It is for systems
+	// where the kernel does not stamp arrivals, on which the client's own delay
+	// is in every figure and nothing else shows it. In a testing/synctest
+	// bubble there is none.
+	Canary bool
 	// Tokenizer counts the tokens that the server does not (see
 	// Target.UsageOptional), and checks its counts where it does; nil means
 	// that such tokens are unknown. It has to be the model's own.

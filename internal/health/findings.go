@@ -67,6 +67,9 @@ func Findings(r Readings, q Requests, t Thresholds) []Finding {
 	c.gaps(q, t)
 	c.jitter(r, t)
 	c.cpu(r, t)
+	if of, on := setting(t.Canary, .05); on && q.SmallestLimit > 0 {
+		c.longest("canary TTFT p99", q.CanaryTTFT.P99, part(of, q.SmallestLimit), moreCPU)
+	}
 	c.invalid = false
 	c.reading(q, t)
 	c.machine(r, t)
@@ -140,6 +143,7 @@ func (c *checks) throttle(v *Throttle, limit time.Duration) {
 func (c *checks) reading(q Requests, t Thresholds) {
 	if of, on := setting(t.ReadLag, .10); on && q.ITLMedian > 0 {
 		c.longest("read lag p99", q.ReadLag.P99, part(of, q.ITLMedian), moreCPU)
+		c.longest("canary lag p99", q.CanaryLag.P99, part(of, q.ITLMedian), moreCPU)
 	}
 	c.most("coalesced events", q.Coalesced, q.Events, t.Coalesced, .01,
 		"their ITL may be too short: look for a server or proxy that joins events, else "+moreCPU)

@@ -32,8 +32,12 @@ type Requests struct {
 	// arrival, where the system has one.
 	ReadLag   Spread
 	ITLMedian time.Duration
-	Events    int // that carried output
-	Coalesced int // of these, read together with one before
+	// Of requests to a server in this process: from the writing of an event to
+	// its stamp, and the time to first token.
+	Canaries              int
+	CanaryLag, CanaryTTFT Spread
+	Events                int // that carried output
+	Coalesced             int // of these, read together with one before
 
 	Dialled, Reused int // connections
 }

@@ -25,6 +25,7 @@ func Lines(r Readings, q Requests) []string {
 	line(q.AskedConcurrency > 0, "concurrency ", report.Number(q.Concurrency), " of ", report.Number(q.AskedConcurrency), " asked")
 	line(q.SlotGap.Count > 0, "slot gap ", q.SlotGap.String(), gapShare(q))
 	line(q.ReadLag.Count > 0, "read lag ", q.ReadLag.String())
+	line(q.Canaries > 0, "canary lag ", q.CanaryLag.String(), ", TTFT ", q.CanaryTTFT.String(), fmt.Sprintf(" (%d requests)", q.Canaries))
 	line(q.Events > 0, fmt.Sprintf("coalesced %d of %d events", q.Coalesced, q.Events), shareOf(q.Coalesced, q.Events))
 	line(q.Dialled+q.Reused > 0, fmt.Sprintf("connections %d dialled, %d reused", q.Dialled, q.Reused))
 	if s := r.use(); s != "" {

@@ -5,7 +5,7 @@ import "time"
 // Thresholds say what is too much. In each field 0 means the default and a
 // value below 0 switches the check off. A share is a part of 1.
 //
-// The fields down to Throttled are arbiters: they make a run invalid. Their
+// The fields down to Canary are arbiters: they make a run invalid. Their
 // defaults follow inference-perf (median send lag below 10 ms), Nighthawk (the
 // rate sent against the rate asked) and Hyperfoil (fails a run when a sleep of
 // 50 ms takes over 100 ms, or a CPU is less than 20 % idle); 5 ms is 2 % of a
@@ -40,11 +40,15 @@ type Thresholds struct {
 	// Throttled is how long the control group's quota may hold it back; default
 	// none at all.
 	Throttled time.Duration
+	// Canary is the largest time to first token of a server in this process, at
+	// p99, as a share of the smallest limit; default 0.05.
+	Canary float64
 
 	// The rest are hints, which leave a run valid.
 
 	// ReadLag is the largest read lag at p99 as a share of the median ITL;
-	// default 0.10. The stamps are the kernel's, and stay right.
+	// default 0.10. The stamps are the kernel's, and stay right. The canary's
+	// lag is held against it too.
 	ReadLag float64
 	// Coalesced is the largest share of events that were read together with one
 	// before; default 0.01. Servers and proxies join events too.
