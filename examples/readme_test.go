@@ -129,6 +129,15 @@ func servesByHand(t *testing.T, dir, command string) {
 	require.Regexp(t, `^SIMULATED Qwen3-8B on http://127\.0\.0\.1:\d+ \(profile qwen3-8b-h200: `, line)
 }
 
+// The README in Chinese has the same commands, which the test above runs.
+func TestChineseREADME(t *testing.T) {
+	chinese, err := os.ReadFile(filepath.Join(root, "README.zh-CN.md"))
+	require.NoError(t, err)
+	if d := cmp.Diff(blocks(readme(t), "sh"), blocks(string(chinese), "sh")); d != "" {
+		t.Errorf("the commands of README.zh-CN.md (-README.md +README.zh-CN.md):\n%s", d)
+	}
+}
+
 // The failing run that the README shows is what its test prints, but for the
 // figures.
 func TestREADMEFailingRun(t *testing.T) {

@@ -190,6 +190,7 @@ func (v *view) page() page.Page {
 		{ID: "time", Title: "Over time", Figures: v.overTime()},
 		{ID: "requests", Title: "Requests", Timelines: v.timelines()},
 		{ID: "gaps", Title: "Gaps between tokens", Heats: v.heats()},
+		{ID: "server", Title: "The server's own metrics", Tables: v.serverTable(), Figures: v.serverFigures()},
 		{ID: "failures", Title: "Failures", Tables: v.failureTable(), Note: v.failureNote()},
 		{ID: "client", Title: "The client's health", Tables: v.healthTable(), Note: "Where the client was the bottleneck, the run can tell nothing of a real server."},
 		{ID: "peers", Title: "What other tools would have printed", Tables: v.peerTables(), Note: v.peerNote()},
