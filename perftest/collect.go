@@ -212,6 +212,7 @@ func (c *collector) finish(r *Result, concurrency int) {
 	})
 	r.measure(concurrency)
 	r.warn()
+	r.warnOfLoad()
 }
 
 // warn adds the findings that a reader has to know.

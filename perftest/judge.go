@@ -29,6 +29,10 @@ import (
 // have to be proven for a PASS of all, so that each is tested by itself; that
 // any of them fails is corrected for their number (Holm 1979).
 //
+// What an open loop measures while the server falls behind it (requests in
+// flight and times to first token rise steadily) is proof of no pass: it is
+// INCONCLUSIVE.
+//
 // A run that ended early can prove a miss but no pass: it is then INVALID. One
 // in which the client was the bottleneck proves nothing, and every verdict on
 // it is INVALID, but for a simulated server, where it is a warning.
@@ -41,6 +45,13 @@ func (r *Result) Judge(slos ...SLO) []Verdict {
 	}
 	for i, d := range stats.Decide(familyLevel/float64(max(1, r.Scenario.Looks)), family...) {
 		verdicts[i].settle(d)
+	}
+	if falls := saturated(r.loadOf()); falls != "" {
+		for i := range verdicts {
+			if v := &verdicts[i]; v.Outcome == Pass && v.SLO.Metric != ServerMetric {
+				v.Outcome, v.Evidence = Inconclusive, falls
+			}
+		}
 	}
 	bind(verdicts)
 	bottleneck := r.bottleneck(slos)

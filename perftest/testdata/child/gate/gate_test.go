@@ -44,6 +44,37 @@ func TestMissed(t *testing.T) {
 	)
 }
 
+// TestUnproven has a gate on what twenty requests cannot prove.
+func TestUnproven(t *testing.T) {
+	res := perftest.Run(t, scenario(t, 20))
+	assert.Gate(t, res, assert.TTFT(assert.P90).Below(time.Minute))
+}
+
+// gated is a scenario that names its objective.
+func gated(t *testing.T, requests int, slo perftest.SLO) perftest.Scenario {
+	s := scenario(t, requests)
+	s.SLOs = []perftest.SLO{slo}
+	return s
+}
+
+// TestProven has a gate that holds.
+func TestProven(t *testing.T) {
+	res := perftest.Run(t, gated(t, 200, assert.TTFT(assert.P90).Below(time.Minute)))
+	assert.Gate(t, res)
+}
+
+// TestLost has a gate that no request could save after the first ones.
+func TestLost(t *testing.T) {
+	res := perftest.Run(t, gated(t, 2000, assert.TTFT(assert.P90).Below(time.Millisecond)))
+	assert.Gate(t, res)
+}
+
+// TestCannotProve has a gate that its plan could not prove.
+func TestCannotProve(t *testing.T) {
+	perftest.Run(t, gated(t, 20, assert.TTFT(assert.P99).Below(time.Minute)))
+	t.Fatal("it ran")
+}
+
 // TestLong would take hours.
 func TestLong(t *testing.T) {
 	res := perftest.Run(t, scenario(t, 1_000_000))
