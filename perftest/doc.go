@@ -61,9 +61,24 @@
 // are unknown: neither the requested length nor the number of events stands in
 // for them. An answer in one piece has a latency and no time to first token.
 //
-// Rates are over the window from the first sending to the last end. The steady
-// ones beside them are over the part of a closed loop in which all slots were
-// busy: without the ramp at its start and the drain at its end.
+// Both ends of a closed loop are kept out of every figure ([Closed].KeepEnds has
+// them in, as most tools do): all slots send at once at its start, and fewer and
+// fewer are busy at its end. The first request of each slot is marked "start",
+// and what keeps slots busy until the last measured request has ended "padding".
+// The summary shows the figures with the start burst beside those without.
+//
+// Rates are then over the time from the first to the last measured sending, by
+// what ended in it; else over that from the first sending to the last end.
+//
+// # Verdicts
+//
+// A [Verdict] has the outcome of the figure itself (Point: PASS or FAIL) and that
+// of the evidence (Outcome: PASS, FAIL or INCONCLUSIVE, each proven at 95 %, or at
+// [SLO].Confidence); both are INVALID for a run that cannot tell. assert.SLOs goes
+// by the first and says the second, assert.Gate goes by the second.
+// [Result.Judge] has the rules. [Scenario].SLOs lets Run refuse before any load
+// a plan that cannot prove them, stop a run as soon as one of them must fail
+// whatever is still to come, and extend one that is inconclusive.
 //
 // # Failures
 //
@@ -97,7 +112,8 @@
 //
 // A line of requests.jsonl is one request, in order of their ends:
 //
-//	index, phase        position in its phase's plan; "measured" or "warmup"
+//	index, phase        position in its phase's plan; "measured", "warmup", "start"
+//	                    or "padding": the last three are in no figure
 //	slot, row, tag      which slot sent it; the workload's row and kind
 //	turn                of a conversation, from 1; choices, items: what it asked for
 //	scheduled_s … done_s  the stamps, in seconds after the run's start; wrote_s is
