@@ -233,6 +233,30 @@ func TestChildStarvedIsInvalid(t *testing.T) {
 	t.Skipf("this machine is too busy for a run that is not starved:\n%s", c.output)
 }
 
+// A baseline that PERFTEST_UPDATE has made holds back a server that is five
+// times slower, in a table that CI reads.
+func TestChildRegressed(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "T.jsonl")
+	against := func(tpot time.Duration, env ...string) []string {
+		s := simserver.Start(t, simserver.Profile{Model: "m", TTFT: tpot, TPOT: tpot})
+		return append(env, "PERFTEST_URL="+s.URL(), "CHILD_BASELINE="+file, "PERFTEST_BOTTLENECK=warn")
+	}
+	made := runChild(t, against(10*time.Millisecond, "PERFTEST_UPDATE=1"), "test", gate, "-run", "^TestNoSlower$")
+	require.Zero(t, made.code, made.output)
+	require.FileExists(t, file)
+
+	report := filepath.Join(t.TempDir(), "junit.xml")
+	c := runChild(t, against(50*time.Millisecond), "tool", "gotestsum", "--junitfile", report, "--", "-run", "^TestNoSlower$", gate)
+	require.Equal(t, 1, c.code, c.output)
+	junit, err := os.ReadFile(report)
+	require.NoError(t, err)
+	for _, text := range []string{c.output, string(junit)} {
+		require.Regexp(t, `REGRESSED TestNoSlower: 3 of 3 figures proved more than 50% worse \(3 runs against 3 of the baseline\)`, text)
+		require.Regexp(t, `REGRESSED +TPOT mean`, text)
+		require.Contains(t, text, "PERFTEST_UPDATE=1 go test")
+	}
+}
+
 // A key that comes from the environment reaches the server, and no file and no
 // output, also when the server repeats it.
 func TestChildKeepsTheKey(t *testing.T) {

@@ -1,6 +1,7 @@
 package perftest
 
 import (
+	"crypto/sha256"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -15,13 +16,17 @@ import (
 // functions as null. What marshals itself does so.
 func describe(v any) json.RawMessage {
 	data, err := json.Marshal(described(reflect.ValueOf(v)))
-	if err != nil || len(data) > maxDescription {
-		return json.RawMessage("null") // it holds its prompts, or what is no JSON
+	switch {
+	case err != nil:
+		return json.RawMessage("null") // it holds what is no JSON
+	case len(data) > maxDescription: // it holds its prompts
+		return fmt.Appendf(nil, `{"sha256":"%x"}`, sha256.Sum256(data))
 	}
 	return data
 }
 
-// maxDescription bounds what a result keeps of a configuration.
+// maxDescription bounds what a result keeps of a configuration; of more, it
+// keeps the hash.
 const maxDescription = 64 << 10
 
 func described(v reflect.Value) any {

@@ -2,6 +2,7 @@ package perftest
 
 import (
 	"math"
+	"strings"
 	"testing"
 	"time"
 
@@ -27,5 +28,9 @@ func TestDescribe(t *testing.T) {
 	} {
 		require.JSONEq(t, want, string(describe(v)))
 	}
-	require.Equal(t, "null", string(describe(struct{ Prompt string }{string(make([]byte, maxDescription))})))
+	long := func(with byte) string {
+		return string(describe(struct{ Prompt string }{strings.Repeat(string(with), maxDescription)}))
+	}
+	require.Regexp(t, `^{"sha256":"[0-9a-f]{64}"}$`, long('a'))
+	require.NotEqual(t, long('a'), long('b'))
 }

@@ -204,7 +204,7 @@ func (d *driver) watching() health.Options {
 // drive runs one plan.
 func (d *driver) drive(ctx context.Context, p *Plan, read func() (time.Duration, any, bool)) load.Report {
 	d.began.Store(int64(time.Since(d.epoch)))
-	return p.loop(d.scenario.Seed+uint64(d.parts), d.settings.shard, d.grace, read).Run(ctx, d.epoch, d.send)
+	return p.loop(d.scenario.Seed+d.from.repeat+uint64(d.parts), d.settings.shard, d.grace, read).Run(ctx, d.epoch, d.send)
 }
 
 // mostAtOnce is how many requests a trace may have at its first time. The

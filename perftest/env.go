@@ -21,6 +21,7 @@ var (
 	flagShard    = flag.String("perf.shard", "", "part i/n of the load that this process sends (PERFTEST_SHARD)")
 	flagCharts   = flag.String("perf.charts", "", "formats of chart files beside report.html: svg, png or both (PERFTEST_CHARTS)")
 	flagCompare  = flag.String("perf.compare", "", "folders of results to compare, by commas: no test is run")
+	flagUpdate   = flag.Bool("perf.update", false, "append what was measured to the baselines (PERFTEST_UPDATE)")
 	flagRequired = flag.Bool("perf.required", false, "fail without a server or without a run (PERFTEST_REQUIRED)")
 )
 
@@ -32,6 +33,7 @@ type settings struct {
 	key                 Secret
 	chartsText          string
 	required            bool
+	update              bool // of baselines
 	bottleneckWarns     bool
 	shardText           string
 	nonceText           string
@@ -89,6 +91,7 @@ func readSettings() settings {
 		shardText:       either(*flagShard, "PERFTEST_SHARD"),
 		nonceText:       os.Getenv("PERFTEST_NONCE"),
 		chartsText:      either(*flagCharts, "PERFTEST_CHARTS"),
+		update:          *flagUpdate || truthy(os.Getenv("PERFTEST_UPDATE")),
 		required:        *flagRequired || truthy(os.Getenv("PERFTEST_REQUIRED")),
 	}
 }

@@ -36,7 +36,12 @@ import (
 // A run that ended early can prove a miss but no pass: it is then INVALID. One
 // in which the client was the bottleneck proves nothing, and every verdict on
 // it is INVALID, but for a simulated server, where it is a warning.
+//
+// Of a repeated scenario the requests of all runs are judged together.
 func (r *Result) Judge(slos ...SLO) []Verdict {
+	if len(r.earlier) > 0 {
+		return r.judgeRuns(slos)
+	}
 	verdicts := make([]Verdict, len(slos))
 	family := make([]stats.Evidence, len(slos))
 	for i, slo := range slos {

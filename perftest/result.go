@@ -62,11 +62,17 @@ type Result struct {
 	// Warnings are findings that decide nothing but that a reader has to know.
 	Warnings []string  `json:"warnings"`
 	Verdicts []Verdict `json:"verdicts"`
+	// Runs are the figures of each run of a repeated scenario, this one's last;
+	// absent where there was one run.
+	Runs []RunFigures `json:"runs,omitempty"`
+	// Comparison with a baseline, once there was one.
+	Comparison *Comparison `json:"comparison,omitempty"`
 
 	// Dir is the folder that holds the result; empty when it was not written.
 	Dir string `json:"-"`
 
 	samples samples
+	earlier []*Result  // the runs before, of a repeated scenario
 	server  *serverLog // nil where the server was not asked
 	tag     string     // of the requests that it is about, where these are not all
 	span    *[2]int64  // that its rates are over, where its requests do not say
@@ -266,7 +272,9 @@ type TargetInfo struct {
 	Params       json.RawMessage `json:"params"`
 	Headers      []string        `json:"headers"`
 	Accelerators int             `json:"accelerators"`
-	Proxy        string          `json:"proxy,omitempty"` // its host
+	// Labels are the target's.
+	Labels map[string]string `json:"labels,omitempty"`
+	Proxy  string            `json:"proxy,omitempty"` // its host
 }
 
 // Environment is the client's machine and build.

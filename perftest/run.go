@@ -17,13 +17,16 @@ import (
 // (Ctrl-C, the test's deadline) fails the test and gives what it has.
 //
 // Whether the figures are good enough is for package assert to say.
+//
+// With Scenario.Repeat the scenario runs so often, and the result is that of
+// the last run, which knows the others.
 func Run(t testing.TB, s Scenario) *Result {
 	t.Helper()
 	return runAs(t, s, passage{})
 }
 
-// runAs is Run, which may go on where an earlier one has ended.
-func runAs(t testing.TB, s Scenario, from passage) *Result {
+// runOnce is one run, which may go on where an earlier one has ended.
+func runOnce(t testing.TB, s Scenario, from passage) *Result {
 	t.Helper()
 	runs.Add(1)
 	if err := keepUncached(); err != nil {

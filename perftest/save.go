@@ -136,7 +136,7 @@ func (r *run) result() *Result {
 	res.Target = TargetInfo{
 		URL: r.endpoint.shown, Model: r.client.Redact(r.model), API: r.api.Name(), NoStream: s.Target.NoStream,
 		Params: r.shownParams(), Headers: slices.Sorted(maps.Keys(s.Target.Headers)),
-		Accelerators: s.Target.Accelerators,
+		Accelerators: s.Target.Accelerators, Labels: r.shownLabels(),
 	}
 	if req, err := http.NewRequest(http.MethodPost, r.endpoint.post, nil); err == nil && s.Target.Dial == nil {
 		if proxy, err := http.ProxyFromEnvironment(req); err == nil && proxy != nil {

@@ -14,6 +14,12 @@ type Scenario struct {
 	Workload Workload
 	// Load says when requests start and when the run ends.
 	Load Load
+	// Repeat is the number of runs, each with a warm-up, a seed of the load
+	// (Seed, Seed+1 and so on), a nonce and prompts of its own; 0 and 1 mean
+	// one. [Run] then gives the last run's result, which knows all of them:
+	// its Runs are the figures of each, and SLOs are judged on the requests of
+	// all together. Runs are what a comparison counts, see [Baseline].
+	Repeat int
 	// Warmup is sent before the load and is part of no figure; zero means none.
 	Warmup Warmup
 	// Timeouts bound each request; zero means the defaults.

@@ -201,6 +201,7 @@ func (r *run) check() (err error) {
 		counts("Warmup.Requests", s.Warmup.Requests, 0, mostRequests, "none"),
 		lasts("Warmup.Duration", s.Warmup.Duration, "no limit"),
 		counts("Warmup.Concurrency", s.Warmup.Concurrency, 0, mostSlots, "the load's"),
+		counts("Repeat", s.Repeat, 0, mostRuns, "one run"),
 		counts("TurnsInFlight", s.TurnsInFlight, 0, mostSlots, "no limit"),
 		s.ClientLimits.check(),
 	); err != nil {

@@ -133,8 +133,9 @@ func writeSweep(t *testing.T, s Scenario, results []*Result, levels []report.Lev
 
 // passage is what a run of a sweep takes over from the ones before.
 type passage struct {
-	skip  int    // requests of the workload that they have taken
-	nonce uint64 // the number of the first one, 0 for one of its own
+	skip   int    // requests of the workload that they have taken
+	nonce  uint64 // the number of the first one, 0 for one of its own
+	repeat uint64 // added to the seed of the load, but not to the workload's: its data goes on
 }
 
 // levelName is the sub-test's name of a level.

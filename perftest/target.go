@@ -37,6 +37,11 @@ type Target struct {
 	// Accelerators is how many serve the model, for figures per accelerator;
 	// 0 means unknown, and no such figures.
 	Accelerators int
+	// Labels say what the server is as far as runs have to be alike in it to be
+	// compared, such as {"gpu": "H200", "engine": "vLLM 0.11.1"}: a result with
+	// others is INCOMPARABLE, see [Baseline]. Leave out what a comparison is to
+	// be about. They are written as they are, so nothing secret belongs there.
+	Labels map[string]string
 	// UsageOptional goes on with a server that does not count tokens (no usage in
 	// the stream). Token rates and TPOT are then absent.
 	UsageOptional bool

@@ -54,8 +54,8 @@ func (c Compare) Bootstrap(baseline, candidate []float64, block int, statistic f
 		return change
 	}
 	rng := rand.New(rand.NewPCG(1, 2))
-	vb, okB := resampledVariance(baseline, block, statistic, rng)
-	vc, okC := resampledVariance(candidate, block, statistic, rng)
+	vb, okB := resampledVariance(baseline, block, statistic, rng, resamples)
+	vc, okC := resampledVariance(candidate, block, statistic, rng, resamples)
 	if !okB || !okC {
 		change.Outcome, change.Reason = NoCompare, ReasonInput
 		return change
@@ -64,8 +64,8 @@ func (c Compare) Bootstrap(baseline, candidate []float64, block int, statistic f
 }
 
 // resampledVariance is the variance of the statistic's log over resamples.
-func resampledVariance(values []float64, block int, statistic func([]float64) float64, rng *rand.Rand) (float64, bool) {
-	logs := make([]float64, resamples)
+func resampledVariance(values []float64, block int, statistic func([]float64) float64, rng *rand.Rand, times int) (float64, bool) {
+	logs := make([]float64, times)
 	sample := make([]float64, len(values))
 	for i := range logs {
 		for at := 0; at < len(sample); {
