@@ -46,15 +46,14 @@ const (
 
 // Comparison is what runs say against those of a baseline.
 type Comparison struct {
-	Outcome Outcome `json:"outcome"`
+	Outcome Outcome `json:"outcome"` // the worst of the figures that gate
 	// Advisory says that a single run was compared: a hint and no evidence,
 	// since no single run tells what runs differ by.
 	Advisory bool `json:"advisory"`
 	// Reason says why, in one line.
-	Reason string `json:"reason"`
-	// Baseline and Candidate are numbers of runs.
-	Baseline  int `json:"baseline_runs"`
-	Candidate int `json:"candidate_runs"`
+	Reason    string `json:"reason"`
+	Baseline  int    `json:"baseline_runs"`  // how many were compared with
+	Candidate int    `json:"candidate_runs"` // how many were compared
 	// MoreRuns is how many more on each side would probably decide an
 	// INCONCLUSIVE one; 0 where none are needed or ten would not do.
 	MoreRuns int `json:"more_runs"`
@@ -64,39 +63,35 @@ type Comparison struct {
 	// of the baseline's last run.
 	Differs string `json:"differs,omitempty"`
 	// File of the baseline; empty where it was a result.
-	File string `json:"file,omitempty"`
-	// Commit and Time are those of the baseline's last run.
-	Commit string    `json:"commit,omitempty"`
-	Time   time.Time `json:"time,omitzero"`
-	// Tolerance and Margin are those that were used.
-	Tolerance float64 `json:"tolerance"`
-	Margin    float64 `json:"margin"`
+	File      string    `json:"file,omitempty"`
+	Commit    string    `json:"commit,omitempty"` // of the baseline's last run
+	Time      time.Time `json:"time,omitzero"`    // of the baseline's last run
+	Tolerance float64   `json:"tolerance"`        // the share by which a figure may be worse
+	Margin    float64   `json:"margin"`           // the share that it is proved not to exceed
 }
 
 // Change is one figure of the runs against the baseline's.
 type Change struct {
-	Metric Metric `json:"metric"`
-	Stat   Stat   `json:"stat,omitempty"`
-	// Gates says that the figure decides; one that does not is advice.
-	Gates   bool    `json:"gates"`
-	Outcome Outcome `json:"outcome"`
+	Metric  Metric  `json:"metric"`         // what the figure is of
+	Stat    Stat    `json:"stat,omitempty"` // which figure; empty for a metric that is one number
+	Gates   bool    `json:"gates"`          // it decides; else it is advice
+	Outcome Outcome `json:"outcome"`        // of this figure alone
 	// Reason says why where the figures cannot.
-	Reason string `json:"reason,omitempty"`
-	// Baseline and Candidate are geometric means over the runs, in the metric's
-	// unit.
-	Baseline  Value `json:"baseline"`
-	Candidate Value `json:"candidate"`
-	// Ratio is candidate over baseline, with bounds each at level Alpha.
-	Ratio Value `json:"ratio"`
-	Lower Value `json:"ratio_lower"`
-	Upper Value `json:"ratio_upper"`
+	Reason    string `json:"reason,omitempty"`
+	Baseline  Value  `json:"baseline"`    // geometric mean over its runs, in the metric's unit
+	Candidate Value  `json:"candidate"`   // the same of the runs that are compared
+	Ratio     Value  `json:"ratio"`       // candidate over baseline
+	Lower     Value  `json:"ratio_lower"` // one-sided bound of the ratio, at level Alpha
+	Upper     Value  `json:"ratio_upper"` // the other one
 	// Detectable is the least change, as a share, that such runs find four
 	// times in five.
 	Detectable Value `json:"detectable"`
-	// P is the level at which Welch's test finds it worse than the tolerance;
-	// Permutation that at which an exact permutation of the runs finds it worse
-	// at all, where that is asked.
-	P           Value `json:"p"`
+	// P is the level at which the figure is found to be worse than the
+	// tolerance.
+	P Value `json:"p"`
+	// Permutation is the level at which an exact permutation of the runs finds
+	// the figure worse at all; absent where there are too many runs for it, or
+	// a single one.
 	Permutation Value `json:"permutation_p"`
 }
 

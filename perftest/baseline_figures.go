@@ -15,16 +15,16 @@ import (
 // units that their names end in; absent is what was not measured. Percentiles
 // and means are over the successes.
 type RunFigures struct {
-	Requests    int   `json:"requests"` // successes and failures
-	Failed      int   `json:"failed"`   // of them
-	TTFTp50     Value `json:"ttft_p50_s"`
-	TTFTp99     Value `json:"ttft_p99_s"`
-	TPOTMean    Value `json:"tpot_mean_s"`
-	TPOTp99     Value `json:"tpot_p99_s"`
-	LatencyP50  Value `json:"latency_p50_s"`
-	OutputRate  Value `json:"output_tokens_per_s"`
-	RequestRate Value `json:"requests_per_s"`
-	ErrorRate   Value `json:"error_rate"`
+	Requests    int   `json:"requests"`            // successes and failures
+	Failed      int   `json:"failed"`              // of them
+	TTFTp50     Value `json:"ttft_p50_s"`          // median time to first token
+	TTFTp99     Value `json:"ttft_p99_s"`          // its 99th percentile
+	TPOTMean    Value `json:"tpot_mean_s"`         // mean time per output token after the first
+	TPOTp99     Value `json:"tpot_p99_s"`          // its 99th percentile over the requests
+	LatencyP50  Value `json:"latency_p50_s"`       // median latency
+	OutputRate  Value `json:"output_tokens_per_s"` // output tokens of successes a second
+	RequestRate Value `json:"requests_per_s"`      // successes a second
+	ErrorRate   Value `json:"error_rate"`          // failed over all, 0 to 1
 	// Spread has the standard errors of the figures' logarithms within the run,
 	// by their names, where it is the only run of its side: by resampling
 	// blocks of neighbouring requests.
