@@ -8,7 +8,7 @@ import (
 type Baseline = perftest.Baseline
 
 // NoRegression compares the runs of res with a baseline, see
-// [perftest.Result.Compare], stores the comparison with the result, and reports
+// [perftest.Result.Against], stores the comparison with the result, and reports
 // whether the test may be green:
 //
 //	REGRESSED     a figure is proved worse than Tolerance: an error
@@ -36,7 +36,7 @@ func NoRegression(t TestingT, res *perftest.Result, b Baseline) bool {
 	if b.Result == nil && perftest.UpdateBaselines() {
 		return updateBaseline(t, res, b)
 	}
-	c, err := res.Compare(b)
+	c, err := res.Against(b)
 	if err != nil {
 		t.Errorf("assert.NoRegression: %v", err)
 		return false

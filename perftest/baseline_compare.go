@@ -7,7 +7,7 @@ import (
 	"github.com/slogate/slogate/internal/stats"
 )
 
-// Compare holds r's runs against a baseline's; it writes nothing. The unit of
+// Against holds r's runs against a baseline's; it writes nothing. The unit of
 // evidence is the run, not the request: two runs of one build differ by more
 // than their requests tell. Per figure, Welch's test compares the logarithms of
 // the runs' figures (while there are so few runs that all their permutations can
@@ -24,12 +24,12 @@ import (
 //
 // The error is one of the baseline itself: a bad field, or a file that cannot
 // be read.
-func (r *Result) Compare(b Baseline) (Comparison, error) {
+func (r *Result) Against(b Baseline) (Comparison, error) {
 	c, _, err := r.compare(b)
 	return c, err
 }
 
-// compare is Compare, which also gives the runs that were compared with.
+// compare is Against, which also gives the runs that were compared with.
 func (r *Result) compare(b Baseline) (Comparison, []baselineRun, error) {
 	if err := b.check(); err != nil {
 		return Comparison{}, nil, err

@@ -41,7 +41,7 @@ func against(t *testing.T, b Baseline, baseline, candidate *Result) Comparison {
 		_, err := baseline.AppendBaseline(b)
 		require.NoError(t, err)
 	}
-	c, err := candidate.Compare(b)
+	c, err := candidate.Against(b)
 	require.NoError(t, err)
 	return c
 }
@@ -157,7 +157,7 @@ func TestCompareRefusesUnfitRuns(t *testing.T) {
 func TestCompareFingerprints(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "b.jsonl")
 	b := Baseline{File: file}
-	c, err := runsOf(1, 1, 1).Compare(b)
+	c, err := runsOf(1, 1, 1).Against(b)
 	require.NoError(t, err)
 	require.Equal(t, NoBaseline, c.Outcome)
 	require.NoFileExists(t, file)
@@ -167,7 +167,7 @@ func TestCompareFingerprints(t *testing.T) {
 	other := runsOf(2, 2, 2)
 	other.Target.Labels = map[string]string{"gpu": "H200"}
 	other.Scenario.Load.Config = []byte(`{"concurrency":8}`)
-	c, err = other.Compare(b)
+	c, err = other.Against(b)
 	require.NoError(t, err)
 	require.Equal(t, Incomparable, c.Outcome)
 	diff := strings.ReplaceAll(c.Differs, "\u00a0", " ")
@@ -179,18 +179,18 @@ func TestCompareFingerprints(t *testing.T) {
 	_, err = other.AppendBaseline(b)
 	require.NoError(t, err)
 	for _, r := range []*Result{runsOf(1, 1, 1), other} {
-		c, err = r.Compare(b)
+		c, err = r.Against(b)
 		require.NoError(t, err)
 		require.Equal(t, []any{Unchanged, 3}, []any{c.Outcome, c.Baseline})
 	}
 
 	// Of two servers, only the load has to be the same.
-	c, err = runsOf(1, 1, 1).Compare(Baseline{Result: other})
+	c, err = runsOf(1, 1, 1).Against(Baseline{Result: other})
 	require.NoError(t, err)
 	require.Equal(t, Incomparable, c.Outcome)
 	require.NotContains(t, c.Differs, "H200")
 	other.Scenario.Load.Config = []byte(`{"concurrency":4}`)
-	c, err = runsOf(1, 1, 1).Compare(Baseline{Result: other})
+	c, err = runsOf(1, 1, 1).Against(Baseline{Result: other})
 	require.NoError(t, err)
 	require.Equal(t, Improved, c.Outcome)
 }
@@ -218,11 +218,11 @@ func TestAppendBaseline(t *testing.T) {
 	first := lines()
 	require.Len(t, first, 3)
 	require.Equal(t, Unchanged, update(0.99, 1, 1.01).Outcome)
-	c, err := runsOf(1, 1, 1).Compare(b)
+	c, err := runsOf(1, 1, 1).Against(b)
 	require.NoError(t, err)
 	require.Equal(t, 6, c.Baseline)
 	require.Equal(t, Regressed, update(1.5, 1.5, 1.5, 1.5, 1.5).Outcome)
-	c, err = runsOf(1.5, 1.5, 1.5).Compare(b)
+	c, err = runsOf(1.5, 1.5, 1.5).Against(b)
 	require.NoError(t, err)
 	require.Equal(t, []any{Unchanged, 5}, []any{c.Outcome, c.Baseline})
 	require.Len(t, lines(), 11)
@@ -248,7 +248,7 @@ func TestReadBaselineNamesTheLine(t *testing.T) {
 	} {
 		file := filepath.Join(t.TempDir(), "b.jsonl")
 		require.NoError(t, os.WriteFile(file, fmt.Appendf(nil, "%s%s\n\n", line, bad), 0o644))
-		_, err := runsOf(1).Compare(Baseline{File: file})
+		_, err := runsOf(1).Against(Baseline{File: file})
 		require.ErrorContains(t, err, want)
 		_, err = runsOf(1).AppendBaseline(Baseline{File: file})
 		require.ErrorContains(t, err, want)
@@ -273,7 +273,7 @@ func TestBaselineChecks(t *testing.T) {
 		"Baseline.Alpha is 0.5":            {Alpha: 0.5},
 		"Baseline.File is \"x\": leave it": {File: "x", Result: runsOf(1)},
 	} {
-		_, err := runsOf(1).Compare(b)
+		_, err := runsOf(1).Against(b)
 		require.ErrorContains(t, err, want)
 	}
 	file, shown := Baseline{}.file("TestX/c=1")
@@ -300,7 +300,7 @@ func TestFingerprintHashesFiles(t *testing.T) {
 	require.Contains(t, d, "7692c3ad3540bb803c020b3aee66cd8887123234ea0c6e7143c0add73ff431ed")
 	r := runsOf(1)
 	r.Scenario.Workload = []byte(`{"path":"is/not/there"}`)
-	_, err := r.Compare(Baseline{})
+	_, err := r.Against(Baseline{})
 	require.ErrorContains(t, err, `Workload.Path is "is/not/there"`)
 	require.NotContains(t, fmt.Sprint(print(a, "one")), a)
 }

@@ -128,12 +128,12 @@ func TestNoRegressionEndToEnd(t *testing.T) {
 			{"one and a slow one", one, slowOne, perftest.Regressed, true},
 			{"three and a slow one", base, slowOne, perftest.Regressed, true},
 		} {
-			got, err := c.candidate.Compare(perftest.Baseline{Result: c.baseline})
+			got, err := c.candidate.Against(perftest.Baseline{Result: c.baseline})
 			require.NoError(t, err)
 			require.Equal(t, c.want, got.Outcome, "%s: %s", c.name, c.candidate.ComparisonTable(got))
 			require.Equal(t, c.advisory, got.Advisory, c.name)
 		}
-		c, err := slow.Compare(perftest.Baseline{Result: base})
+		c, err := slow.Against(perftest.Baseline{Result: base})
 		require.NoError(t, err)
 		require.Len(t, c.Changes, 7)
 		require.Equal(t, []perftest.Metric{perftest.TTFT, perftest.TPOT}, []perftest.Metric{c.Changes[0].Metric, c.Changes[1].Metric})
