@@ -34,9 +34,8 @@ type Baseline struct {
 	LogIncomparable bool
 }
 
-// Outcomes of a [Comparison], beside Invalid.
+// Outcomes of a [Comparison], beside Inconclusive and Invalid.
 const (
-	Inconclusive Outcome = "INCONCLUSIVE" // neither is proved: more runs would tell
 	Unchanged    Outcome = "OK"           // proved not to be worse than the margin
 	Improved     Outcome = "IMPROVED"     // OK, and a figure is proved to be better than the tolerance
 	Regressed    Outcome = "REGRESSED"    // a figure is proved to be worse than the tolerance

@@ -138,23 +138,23 @@ func (r *Result) spreads() map[string]Value {
 			v := values(all, c.metric)
 			add(c.name, v, stats.BlockLength(len(v), window), mean)
 		default:
-			add(c.name, rateWindows(all, c.metric == OutputRate), rateBlock(len(all), window), mean)
+			add(c.name, throughputs(all, c.metric == OutputRate), throughputBlock(len(all), window), mean)
 		}
 	}
 	return spreads
 }
 
-// rateParts is the number of windows of a run whose throughput is resampled.
-const rateParts = 200
+// throughputParts is the number of windows of a run whose throughput is resampled.
+const throughputParts = 200
 
-// rateBlock is a block of these windows, as long as one of so many requests.
-func rateBlock(requests int, window float64) int {
-	return (stats.BlockLength(requests, window)*rateParts + requests - 1) / max(1, requests)
+// throughputBlock is a block of these windows, as long as one of so many requests.
+func throughputBlock(requests int, window float64) int {
+	return (stats.BlockLength(requests, window)*throughputParts + requests - 1) / max(1, requests)
 }
 
-// rateWindows are the successes, or their output tokens, that ended in each of
+// throughputs are the successes, or their output tokens, that ended in each of
 // equal windows of a run, from its first sending to its last.
-func rateWindows(all []sample, tokens bool) []float64 {
+func throughputs(all []sample, tokens bool) []float64 {
 	first, last := record.Absent, record.Absent
 	for i := range all {
 		if sent := all[i].sent; sent != record.Absent {
@@ -167,7 +167,7 @@ func rateWindows(all []sample, tokens bool) []float64 {
 	if last <= first {
 		return nil
 	}
-	parts := make([]float64, rateParts)
+	parts := make([]float64, throughputParts)
 	for i := range all {
 		s := &all[i]
 		if s.failed || s.cancelled || s.done < first || s.done > last {
@@ -177,7 +177,7 @@ func rateWindows(all []sample, tokens bool) []float64 {
 		if tokens {
 			done = float64(max(s.output, 0))
 		}
-		parts[min(rateParts-1, int(rateParts*float64(s.done-first)/float64(last-first)))] += done
+		parts[min(throughputParts-1, int(throughputParts*float64(s.done-first)/float64(last-first)))] += done
 	}
 	return parts
 }

@@ -147,7 +147,7 @@ func TestCompareRefusesUnfitRuns(t *testing.T) {
 	require.ErrorContains(t, err, "it ended early")
 
 	missed := runsOf(1, 1, 1)
-	missed.Verdicts = []Verdict{{Outcome: Fail, SLO: SLO{Metric: TTFT, Stat: "p99", Op: Below, Limit: 1}}}
+	missed.Verdicts = []Verdict{{Point: Fail, SLO: SLO{Metric: TTFT, Stat: "p99", Op: Below, Limit: 1}}}
 	file := filepath.Join(t.TempDir(), "b.jsonl")
 	_, err = missed.AppendBaseline(Baseline{File: file})
 	require.ErrorContains(t, err, "the run missed its SLOs: FAIL TTFT p99 < 1s")

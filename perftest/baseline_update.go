@@ -53,8 +53,8 @@ func (r *Result) AppendBaseline(b Baseline) (Comparison, error) {
 // missed names a verdict on r that is red.
 func (r *Result) missed() string {
 	for _, v := range r.Verdicts {
-		if v.Outcome == Fail || v.Outcome == Invalid {
-			return string(v.Outcome) + " " + v.SLO.String()
+		if o := v.Decided(); o != Pass {
+			return string(o) + " " + v.SLO.String()
 		}
 	}
 	return ""

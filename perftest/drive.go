@@ -71,7 +71,7 @@ func (r *run) measure(ctx context.Context) (*Result, error) {
 	d := &driver{run: r, stop: ctx, collector: newCollector(), slots: slots{client: r.client}}
 	d.collector.tokens.tokenizer = r.scenario.Tokenizer
 	d.collector.whole = r.api == Embeddings || r.api == Rerank
-	d.watch = watch{slos: r.scenario.SLOs, planned: r.settings.shard.Of(r.plan.Requests), looks: r.scenario.looks(r.plan), lost: func() { lose(errMustFail) }}
+	d.watch = watch{slos: r.scenario.SLOs, runs: max(1, r.scenario.Repeat), planned: r.settings.shard.Of(r.plan.Requests), looks: r.scenario.looks(r.plan), lost: func() { lose(errMustFail) }}
 	writer, err := record.Create(filepath.Join(r.dir, requestsFile), d.fold)
 	if err != nil {
 		return r.result(), fmt.Errorf("results: %w", err)

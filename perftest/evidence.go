@@ -276,8 +276,31 @@ func (r *Result) proveRate(v Verdict, of func(*sample) float64) (Verdict, stats.
 	if v.Point == Invalid {
 		return v, stats.Evidence{}
 	}
+	windows, n := r.windowRates(of)
+	if n < rateRequests {
+		v.Needed = rateRequests
+		return v, stats.Evidence{Valid: true, FailP: 1}
+	}
+	m := stats.MeanTest{Limit: v.SLO.bound(), AtLeast: v.SLO.lower(), Alpha: r.proofLevel(v.SLO)}.Run(windows)
+	v.mean(m)
+	if v.Needed > 0 { // of windows
+		v.Needed = int(math.Ceil(float64(v.Needed) / float64(len(windows)) * float64(n)))
+	}
+	return v, m.Evidence
+}
+
+// windowRates is what ends in each of a run's windows, a second, and of how many
+// requests; of a repeated scenario, of all its runs.
+func (r *Result) windowRates(of func(*sample) float64) (windows []float64, n int) {
+	for _, part := range r.parts {
+		more, m := part.windowRates(of)
+		windows, n = append(windows, more...), n+m
+	}
+	if r.parts != nil {
+		return windows, n
+	}
 	from, to := r.rateSpan()
-	windows, n := make([]float64, rateWindows), 0
+	windows = make([]float64, rateWindows)
 	for _, part := range [][]sample{r.samples.start, r.samples.all} {
 		for i := range part {
 			s := &part[i]
@@ -289,19 +312,10 @@ func (r *Result) proveRate(v Verdict, of func(*sample) float64) (Verdict, stats.
 			n++
 		}
 	}
-	if n < rateRequests {
-		v.Needed = rateRequests
-		return v, stats.Evidence{Valid: true, FailP: 1}
-	}
 	for i := range windows {
 		windows[i] /= float64(to-from) / 1e9 / rateWindows
 	}
-	m := stats.MeanTest{Limit: v.SLO.bound(), AtLeast: v.SLO.lower(), Alpha: r.proofLevel(v.SLO)}.Run(windows)
-	v.mean(m)
-	if v.Needed > 0 { // of windows
-		v.Needed = int(math.Ceil(float64(v.Needed) / rateWindows * float64(n)))
-	}
-	return v, m.Evidence
+	return windows, n
 }
 
 // bind marks the verdict that is nearest to its limit, or farthest beyond it.

@@ -71,6 +71,13 @@ func (r *Result) gapsInOrder(m Metric) []float64 {
 		scheduled int64
 		gaps      []float64
 	}
+	if r.parts != nil {
+		var all []float64
+		for _, part := range r.parts {
+			all = append(all, part.gapsInOrder(m)...)
+		}
+		return all
+	}
 	if r.Dir == "" {
 		return nil
 	}

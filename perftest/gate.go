@@ -71,6 +71,7 @@ func (r *run) provable() error {
 	if planned == 0 && p.rate > 0 {
 		planned = int(math.Ceil(p.rate * p.Duration.Seconds()))
 	}
+	planned *= max(1, r.scenario.Repeat)
 	if planned == 0 || r.settings.shard.Count > 1 {
 		return nil // how many fit into the time is not known, or these are not all
 	}
@@ -139,6 +140,7 @@ func (r *run) warn(format string, args ...any) {
 type watch struct {
 	slos    []SLO
 	planned int // requests, of this shard
+	runs    int // of the scenario, each of which plans as many
 	looks   int
 	next    int // number of requests at which it looks
 	lost    func()
@@ -153,9 +155,10 @@ func (w *watch) look(c *collector) {
 	w.next = c.counts.Sent + max(1, w.planned/20)
 	so := &Result{Counts: c.counts, samples: c.samples, Window: Absent}
 	so.Scenario.Looks = w.looks
+	planned := w.planned * w.runs
 	for _, slo := range w.slos {
-		if slo.Tag == "" && so.mustFail(slo, w.planned, len(w.slos)) {
-			w.why = fmt.Sprintf("%v is missed by so many of %d requests that it must fail, whatever the rest of %d do", slo, c.counts.Sent, w.planned)
+		if slo.Tag == "" && so.mustFail(slo, planned, len(w.slos)) {
+			w.why = fmt.Sprintf("%v is missed by so many of %d requests that it must fail, whatever the rest of %d do", slo, c.counts.Sent, planned)
 			w.lost()
 			return
 		}

@@ -37,7 +37,8 @@ import (
 // in which the client was the bottleneck proves nothing, and every verdict on
 // it is INVALID, but for a simulated server, where it is a warning.
 //
-// Of a repeated scenario the requests of all runs are judged together.
+// Of a repeated scenario the requests of all runs are judged together, and of
+// the server's own metrics the last run's.
 func (r *Result) Judge(slos ...SLO) []Verdict {
 	if len(r.earlier) > 0 {
 		return r.judgeRuns(slos)
@@ -135,7 +136,7 @@ func (v Verdict) invalid(format string, args ...any) Verdict {
 // perWindow is a number of requests as a rate: of all that were measured, the
 // run's attempts a second are such a part.
 func (r *Result) perWindow(n int) Value {
-	if len(r.samples.start) > 0 && r.Counts.Succeeded > 0 && r.Steady.Window.Known() {
+	if r.Counts.Succeeded > 0 && (r.parts != nil || len(r.samples.start) > 0 && r.Steady.Window.Known()) {
 		return Value(n) / Value(r.Counts.Succeeded) * r.Rates.Requests
 	}
 	return per(Value(n), r.Window)

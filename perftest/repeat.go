@@ -22,7 +22,7 @@ func runAs(t testing.TB, s Scenario, from passage) *Result {
 		res := runOnce(t, s, from)
 		done = append(done, res)
 		taken += res.taken
-		if res.Partial || interrupted.Load() {
+		if res.Ended != endedComplete || interrupted.Load() {
 			break
 		}
 		from = from.after(res)
@@ -64,33 +64,36 @@ func (r *Result) judgeRuns(slos []SLO) []Verdict {
 			continue
 		}
 		for i := range verdicts {
-			verdicts[i].Outcome, verdicts[i].Reason = Invalid, bottleneck
+			v := &verdicts[i]
+			v.Outcome, v.Point, v.Reason, v.Evidence = Invalid, Invalid, bottleneck, bottleneck
 		}
 	}
 	return verdicts
 }
 
-// pooled is all runs of r as one long run: each begins where the one before
-// has ended. Rates are over all their windows together.
+// pooled is all runs of r as one long run: each begins where the one before has
+// ended. Rates are the runs' own.
 func (r *Result) pooled() *Result {
 	runs := append(slices.Clone(r.earlier), r)
 	p := &Result{
-		Name: r.Name, Simulated: r.Simulated, Partial: r.Partial, Ended: r.Ended, Started: runs[0].Started,
-		Scenario: r.Scenario, Target: r.Target, Health: r.Health,
+		Name: r.Name, Simulated: r.Simulated, Partial: r.Partial, Ended: r.Ended, Started: runs[0].Started, Dir: r.Dir,
+		Scenario: r.Scenario, Target: r.Target, Health: r.Health, server: r.server, parts: runs,
 	}
 	slots := max(1, r.Scenario.Load.Concurrency)
 	at := int64(0) // end of the runs before
 	for i, run := range runs {
 		p.Counts = p.Counts.plus(run.Counts)
-		first, last := run.span()
-		move := at - first
-		at = last + move
+		from, to := run.rateSpan()
+		if to < from { // nothing was sent
+			from, to = 0, 0
+		}
+		for j := range run.samples.all {
+			to = max(to, run.samples.all[j].done)
+		}
 		for _, s := range run.samples.all {
-			p.samples.all = append(p.samples.all, s.moved(move, i*slots))
+			p.samples.all = append(p.samples.all, s.moved(at-from, i*slots))
 		}
-		for _, s := range run.samples.start {
-			p.samples.start = append(p.samples.start, s.moved(move, i*slots))
-		}
+		at += to - from
 		p.samples.gaps.merge(&run.samples.gaps)
 		for tag, g := range run.samples.byTag {
 			if p.samples.byTag == nil {
@@ -102,55 +105,37 @@ func (r *Result) pooled() *Result {
 			p.samples.byTag[tag].merge(g)
 		}
 	}
-	p.measure(r.Scenario.Load.Concurrency)
-	p.poolRates(runs)
+	p.measure(0) // no part of it is steady
+	p.poolRates()
 	return p
 }
 
-// poolRates sets the rates to the means of the runs', each by its window.
-func (p *Result) poolRates(runs []*Result) {
+// poolRates sets the rates to the means of the parts', each by its time.
+func (r *Result) poolRates() {
 	mean := func(of func(*Result) Value) Value {
 		sum, over := Value(0), Value(0)
-		for _, r := range runs {
-			w := r.rateWindow()
-			sum, over = sum+w*of(r), over+w
+		for _, part := range r.parts {
+			from, to := part.rateSpan()
+			sum, over = sum+of(part)*seconds(to-from), over+seconds(to-from)
 		}
 		return per(sum, over)
 	}
-	p.Window, p.Duration = 0, 0
-	for _, r := range runs {
-		p.Window, p.Duration = p.Window+r.Window, p.Duration+r.Duration
+	r.Window = 0
+	for _, part := range r.parts {
+		r.Window += part.Window
 	}
-	errors := p.Rates.Errors
-	p.Rates = Rates{
-		Requests: mean(func(r *Result) Value { return r.Rates.Requests }), Output: mean(func(r *Result) Value { return r.Rates.Output }),
-		Total: mean(func(r *Result) Value { return r.Rates.Total }), Input: mean(func(r *Result) Value { return r.Rates.Input }),
-		Items: mean(func(r *Result) Value { return r.Rates.Items }), Concurrency: mean(func(r *Result) Value { return r.Rates.Concurrency }),
-		OutputPerAccelerator: mean(func(r *Result) Value { return r.Rates.OutputPerAccelerator }),
-		TotalPerAccelerator:  mean(func(r *Result) Value { return r.Rates.TotalPerAccelerator }),
-		Errors:               errors,
-	}
+	r.Rates.Requests = mean(func(r *Result) Value { return r.Rates.Requests })
+	r.Rates.Output = mean(func(r *Result) Value { return r.Rates.Output })
+	r.Rates.Total = mean(func(r *Result) Value { return r.Rates.Total })
 }
 
-// rateWindow is the window that r's rates are over.
-func (r *Result) rateWindow() Value {
-	if r.Counts.Start > 0 && r.Steady.Window.Known() {
-		return r.Steady.Window
+// judged is how many requests a judgement of r is about, and how many failed.
+func (r *Result) judged() (requests, failed int) {
+	for _, run := range append(slices.Clone(r.earlier), r) {
+		requests += run.Counts.Succeeded + run.Counts.Failed
+		failed += run.Counts.Failed
 	}
-	return r.Window
-}
-
-// span is from the first sending to the last end of the measured requests.
-func (r *Result) span() (first, last int64) {
-	first = record.Absent
-	for i := range r.samples.all {
-		s := &r.samples.all[i]
-		if s.sent != record.Absent && (first == record.Absent || s.sent < first) {
-			first = s.sent
-		}
-		last = max(last, s.done)
-	}
-	return max(first, 0), max(last, first, 0)
+	return requests, failed
 }
 
 // moved is s at another time, and of other slots than those of the runs before.

@@ -73,6 +73,7 @@ type Result struct {
 
 	samples samples
 	earlier []*Result  // the runs before, of a repeated scenario
+	parts   []*Result  // the runs that are pooled in it
 	server  *serverLog // nil where the server was not asked
 	tag     string     // of the requests that it is about, where these are not all
 	span    *[2]int64  // that its rates are over, where its requests do not say

@@ -9,6 +9,9 @@ func (r *Result) tagged(tag string) *Result {
 		return r
 	}
 	only := &Result{Target: r.Target, Dir: r.Dir, Ended: r.Ended, tag: tag}
+	for _, part := range r.parts {
+		only.parts = append(only.parts, part.tagged(tag))
+	}
 	for _, s := range r.samples.start {
 		if s.tag == tag {
 			only.samples.start = append(only.samples.start, s)
@@ -44,5 +47,8 @@ func (r *Result) tagged(tag string) *Result {
 	t := only.tally(in)
 	t.addAll(only.samples.start, in)
 	only.Rates.Requests, only.Rates.Output, only.Rates.Total = t.rates(seconds(to - from))
+	if r.parts != nil {
+		only.poolRates()
+	}
 	return only
 }

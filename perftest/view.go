@@ -18,8 +18,8 @@ import (
 func (r *Result) VerdictTable(verdicts []Verdict) string {
 	v := report.VerdictsView{
 		Scenario: r.Name, Simulated: r.Simulated, Partial: r.partialText(),
-		Requests: r.Counts.Succeeded + r.Counts.Failed, Failed: r.Counts.Failed,
 	}
+	v.Requests, v.Failed = r.judged()
 	if r.Dir != "" {
 		v.Result = filepath.Join(r.Dir, resultFile)
 	}
