@@ -85,7 +85,7 @@ func TestBestLevel(t *testing.T) {
 	level := func(rate Value, missed bool, outcomes ...Outcome) viewed {
 		r := &Result{Rates: Rates{Output: rate}}
 		for _, o := range outcomes {
-			r.Verdicts = append(r.Verdicts, Verdict{Outcome: o})
+			r.Verdicts = append(r.Verdicts, Verdict{Outcome: o, Point: o})
 		}
 		return viewed{Result: r, missed: missed}
 	}

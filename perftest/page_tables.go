@@ -2,6 +2,7 @@ package perftest
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -31,27 +32,45 @@ func (v *view) row(r *viewed, cells ...page.Cell) []page.Cell {
 }
 
 func (v *view) verdictTable() []page.Table {
-	t := page.Table{Caption: "Objectives and how they were kept", Head: v.head("objective", "verdict", "limit", "measured", "samples", "over", "why")}
+	t := page.Table{
+		Caption: "Objectives and how they were kept. The verdict decides; the evidence says what is proven, and its bound how bad the true figure may be.",
+		Head:    v.head("objective", "verdict", "limit", "measured", "bound", "samples", "over", "evidence", "why"),
+	}
 	for i := range v.runs {
 		r := &v.runs[i]
 		for _, d := range r.Verdicts {
-			unit, over := d.SLO.Metric.unit(), "-"
-			if _, percentile := d.SLO.Stat.percentile(); percentile || d.SLO.Stat == Max {
+			unit, over, why := d.SLO.Metric.unit(), "-", d.Reason
+			if _, percentile := d.SLO.Stat.percentile(); (percentile || d.SLO.Stat == Max) && d.SLO.Metric != ServerMetric {
 				over = fmt.Sprintf("%d (%d allowed)", d.Over, d.Allowed)
 			}
-			mark := page.Warn
-			switch d.Outcome {
-			case Pass:
-				mark = page.Good
-			case Fail:
-				mark = page.Bad
+			if d.Evidence != "" && d.Evidence != d.Reason {
+				why = strings.TrimPrefix(why+"; "+d.Evidence, "; ")
 			}
-			t.Rows = append(t.Rows, v.row(r, text(d.SLO.String()), page.Cell{Text: string(d.Outcome), Mark: mark},
+			bound := Absent
+			if d.Confidence > 0 {
+				bound = d.MeasuredBound
+			}
+			t.Rows = append(t.Rows, v.row(r, text(d.SLO.String()), outcome(decided(d)),
 				number(string(d.SLO.Op)+" "+unit.Limit(d.SLO.Limit)), number(unit.Beside(float64(d.Measured), d.SLO.Limit)),
-				number(fmt.Sprint(d.Samples)), number(over), text(d.Reason)))
+				number(unit.Beside(float64(bound), d.SLO.Limit)), number(fmt.Sprint(d.Samples)), number(over), outcome(d.Outcome), text(why)))
 		}
 	}
 	return tables(t)
+}
+
+// decided is what decides; results of version 1 have one outcome only.
+func decided(d Verdict) Outcome { return cmp.Or(d.Decided(), d.Outcome) }
+
+// outcome is a cell that stands out as what it says.
+func outcome(o Outcome) page.Cell {
+	mark := page.Warn
+	switch o {
+	case Pass:
+		mark = page.Good
+	case Fail:
+		mark = page.Bad
+	}
+	return page.Cell{Text: string(o), Mark: mark}
 }
 
 // tables leaves out tables without a row.
