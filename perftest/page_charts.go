@@ -163,7 +163,7 @@ func (v *view) best() int {
 	for i, r := range v.runs {
 		passed := !r.missed && len(r.Verdicts) > 0
 		for _, d := range r.Verdicts {
-			passed = passed && decided(d) == Pass
+			passed = passed && d.Decided() == Pass
 		}
 		if passed && (best < 0 || v.throughput(i) > v.throughput(best)) {
 			best = i

@@ -2,7 +2,6 @@ package perftest
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -50,16 +49,13 @@ func (v *view) verdictTable() []page.Table {
 			if d.Confidence > 0 {
 				bound = d.MeasuredBound
 			}
-			t.Rows = append(t.Rows, v.row(r, text(d.SLO.String()), outcome(decided(d)),
+			t.Rows = append(t.Rows, v.row(r, text(d.SLO.String()), outcome(d.Decided()),
 				number(string(d.SLO.Op)+" "+unit.Limit(d.SLO.Limit)), number(unit.Beside(float64(d.Measured), d.SLO.Limit)),
 				number(unit.Beside(float64(bound), d.SLO.Limit)), number(fmt.Sprint(d.Samples)), number(over), outcome(d.Outcome), text(why)))
 		}
 	}
 	return tables(t)
 }
-
-// decided is what decides; results of version 1 have one outcome only.
-func decided(d Verdict) Outcome { return cmp.Or(d.Decided(), d.Outcome) }
 
 // outcome is a cell that stands out as what it says.
 func outcome(o Outcome) page.Cell {
@@ -136,6 +132,8 @@ func (v *view) summaryTables() []page.Table {
 		{"cancelled", report.Tokens, func(r *Result) Value { return Value(r.Counts.Cancelled) }},
 		{"error rate", report.Share, func(r *Result) Value { return r.Rates.Errors }},
 		{"warm-up requests, part of no figure", report.Tokens, func(r *Result) Value { return Value(r.Counts.Warmup) }},
+		{"start burst, part of no figure", report.Tokens, func(r *Result) Value { return some(r.Counts.Start) }},
+		{"sent to keep the slots busy at the end, part of no figure", report.Tokens, func(r *Result) Value { return some(r.Counts.Padding) }},
 		{"window", report.Seconds, func(r *Result) Value { return r.Window }},
 		{"mean in flight", report.Tokens, func(r *Result) Value { return r.Rates.Concurrency }},
 		{"request rate", report.RequestRate, func(r *Result) Value { return r.Rates.Requests }},
@@ -150,6 +148,14 @@ func (v *view) summaryTables() []page.Table {
 		}
 	}
 	return tables(t)
+}
+
+// some is a count that is left out where there is none.
+func some(n int) Value {
+	if n == 0 {
+		return Absent
+	}
+	return Value(n)
 }
 
 // distributions are those of the percentile table, in its order.
