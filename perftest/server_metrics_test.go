@@ -33,7 +33,7 @@ func scraped(t *testing.T, m *perftest.ServerMetrics, change func(*testing.T, *p
 		s := simserver.StartPipe(t, simserver.Profile{Slots: 1, TTFT: 210 * time.Millisecond, TPOT: 20 * time.Millisecond})
 		scenario := perftest.Scenario{
 			Target: s.Target(), Workload: fixtures.Prompts{Prompts: []string{"Hello"}, Output: 11},
-			Load: perftest.Closed{Concurrency: 3, Requests: 29, KeepEnds: true}, Warmup: perftest.Warmup{Requests: 2, Concurrency: 1},
+			Load: perftest.Closed{Concurrency: 3, Requests: 29, KeepEnds: true}, Warmup: perftest.Warmup{Requests: 3, Concurrency: 1},
 			ServerMetrics: m,
 		}
 		if change != nil {
@@ -51,8 +51,7 @@ func scraped(t *testing.T, m *perftest.ServerMetrics, change func(*testing.T, *p
 // (10.66 s), so that one runs and two wait, as in all the earlier ones.
 func TestServerMetrics(t *testing.T) {
 	res, _ := scraped(t, &perftest.ServerMetrics{Interval: 500 * time.Millisecond, Names: []string{"vllm:*_seconds_count"}}, nil)
-	require.Len(t, res.Warnings, 1)
-	require.Contains(t, res.Warnings[0], "warm-up of 2 requests")
+	require.Empty(t, res.Warnings)
 	check := func(res *perftest.Result) {
 		t.Helper()
 		figures := map[string]perftest.ServerFigures{}
@@ -279,5 +278,26 @@ func TestServerMetricsRefused(t *testing.T) {
 		inResults(t)
 		fatal := fatalOf(t, perftest.Scenario{Target: s.Target(), Workload: same{}, Load: perftest.Closed{Concurrency: 1, Requests: 1}, ServerMetrics: &c.m})
 		require.Contains(t, fatal, c.want)
+	}
+}
+
+// An answer of 11 tokens takes one step for the first, three with two draft
+// tokens each, and one for the last: 6 draft tokens, which are all right.
+func TestServerMetricsOfDrafts(t *testing.T) {
+	inResults(t)
+	var res *perftest.Result
+	synctest.Test(t, func(t *testing.T) {
+		s := simserver.StartPipe(t, simserver.Profile{Engine: simserver.Engine{PrefillRate: 1000, StepTime: 10 * time.Millisecond, DraftTokens: 2, Acceptance: 1}})
+		res = perftest.Run(t, perftest.Scenario{
+			Target: s.Target(), Workload: fixtures.Prompts{Prompts: []string{"Hello"}, Output: 11},
+			Load: perftest.Closed{Concurrency: 1, Requests: 8, KeepEnds: true}, Warmup: perftest.Warmup{Requests: 1},
+			ServerMetrics: &perftest.ServerMetrics{},
+		})
+	})
+	require.Equal(t, perftest.Value(1), res.Server.DraftAcceptance)
+	for series, want := range map[string]perftest.Value{
+		"vllm:spec_decode_num_drafts_total": 8 * 3, "vllm:spec_decode_num_draft_tokens_total": 8 * 6, "vllm:spec_decode_num_accepted_tokens_total": 8 * 6,
+	} {
+		require.Equal(t, want, res.Judge(assert.Server(series, assert.Last).AtLeast(1))[0].Measured, series)
 	}
 }
