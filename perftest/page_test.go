@@ -145,7 +145,10 @@ func browse(t *testing.T, file string) (dom, messages string) {
 	if browser == "" {
 		t.Skip("no browser: install chromium (apt-get install chromium) to see that the page draws its charts")
 	}
-	args := []string{"--headless", "--disable-gpu", "--user-data-dir=" + t.TempDir(), "--proxy-server=127.0.0.1:1", "--disable-background-networking",
+	profile, err := os.MkdirTemp("", "browser") // not t.TempDir: a process of the browser's may still write when it has ended
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = os.RemoveAll(profile) })
+	args := []string{"--headless", "--disable-gpu", "--disable-dev-shm-usage", "--user-data-dir=" + profile, "--proxy-server=127.0.0.1:1", "--disable-background-networking",
 		"--enable-logging=stderr", "--window-size=1280,900", "--dump-dom"}
 	if os.Geteuid() == 0 {
 		args = append(args, "--no-sandbox") // which Chromium needs of root
