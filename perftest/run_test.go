@@ -279,14 +279,19 @@ func (t *fatalT) Fatalf(format string, args ...any) {
 
 func fatalOf(t *testing.T, s perftest.Scenario) string {
 	t.Helper()
+	return fatalIn(t, func(t testing.TB) { perftest.Run(t, s) })
+}
+
+func fatalIn(t *testing.T, f func(t testing.TB)) string {
+	t.Helper()
 	fatal := &fatalT{TB: t}
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		perftest.Run(fatal, s)
+		f(fatal)
 	}()
 	<-done
-	require.NotEmpty(t, fatal.message, "Run went on")
+	require.NotEmpty(t, fatal.message, "it went on")
 	return fatal.message
 }
 

@@ -11,6 +11,14 @@ import (
 // loadOf is how the server bore an open loop, whose requests in flight tell
 // whether it keeps up; those of a closed one cannot.
 func (r *Result) loadOf() stats.Load {
+	for _, part := range r.parts {
+		if l := part.loadOf(); l.Saturated {
+			return l
+		}
+	}
+	if r.parts != nil {
+		return stats.Load{} // each run by itself: between them nothing is in flight
+	}
 	if r.Scenario.Load.Concurrency > 0 || r.Scenario.Load.Type == "" {
 		return stats.Load{}
 	}
