@@ -54,6 +54,9 @@ func (r *run) checkGate() error {
 	case e.Requests <= p.Requests:
 		return badField("Extend.Requests", e.Requests, fmt.Sprintf("set it to more than the load's %d", p.Requests))
 	}
+	if r.from.probe {
+		return nil
+	}
 	if err := r.provable(); err != nil {
 		if testing.Short() && !r.settings.required {
 			return fmt.Errorf("%w: %w", errShort, err)

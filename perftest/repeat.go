@@ -34,7 +34,7 @@ func runAs(t testing.TB, s Scenario, from passage) *Result {
 
 // after is the passage of a run that goes on after res.
 func (p passage) after(res *Result) passage {
-	return passage{skip: p.skip + res.taken, repeat: p.repeat + 1}
+	return passage{skip: p.skip + res.taken, probe: p.probe, repeat: p.repeat + 1}
 }
 
 // together makes the last of several runs stand for all of them.

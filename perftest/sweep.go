@@ -135,6 +135,7 @@ func writeSweep(t *testing.T, s Scenario, results []*Result, levels []report.Lev
 type passage struct {
 	skip   int    // requests of the workload that they have taken
 	nonce  uint64 // the number of the first one, 0 for one of its own
+	probe  bool   // it is one of a search: what it misses, and that it is cut short for it, is no error
 	repeat uint64 // added to the seed of the load, but not to the workload's: its data goes on
 }
 
