@@ -29,7 +29,8 @@
 //	PERFTEST_API_KEY   none             key to send as a bearer token; else OPENAI_API_KEY
 //	PERFTEST_RESULTS   -perf.results    folder for results; else .perftest in the test's package.
 //	                                    A relative one counts from the package's folder.
-//	PERFTEST_SHARD     -perf.shard      part i/n of the load that this process sends
+//	PERFTEST_SHARD     -perf.shard      part i/n of the load that this process sends; [Merge]
+//	                                    joins the parts' results
 //	PERFTEST_NONCE     none             the run's own number, which makes random prompts new to the
 //	                                    server; set it to repeat them, or for shards of one run
 //	PERFTEST_CHARTS    -perf.charts     "svg", "png" or "svg,png": the charts of report.html as

@@ -255,8 +255,21 @@ func (r *Result) bottleneck(slos []SLO) string {
 	if r.Simulated || r.Health.OnlyWarns {
 		return ""
 	}
-	var smallest time.Duration
-	rates := false
+	smallest, rates := about(slos)
+	if len(r.Shards) > 0 {
+		return r.shardBottleneck(smallest, rates)
+	}
+	return r.clientBottleneck(smallest, rates)
+}
+
+// clientBottleneck is the same of one client.
+func (r *Result) clientBottleneck(smallest time.Duration, rates bool) string {
+	return health.Bottleneck(r.findings(r.requestsHealth(smallest), rates))
+}
+
+// about is the smallest time that slos limit, 0 when they limit none, and
+// whether any is about a rate.
+func about(slos []SLO) (smallest time.Duration, rates bool) {
 	add := func(d time.Duration) {
 		if d > 0 && (smallest == 0 || d < smallest) {
 			smallest = d
@@ -273,5 +286,5 @@ func (r *Result) bottleneck(slos []SLO) string {
 			add(l)
 		}
 	}
-	return health.Bottleneck(r.findings(r.requestsHealth(smallest), rates))
+	return smallest, rates
 }

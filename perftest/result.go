@@ -27,7 +27,7 @@ type Result struct {
 	Simulated bool `json:"simulated"`
 	// Partial says that the run ended before its plan; Ended says how:
 	// "complete", "deadline", "interrupted", "must fail" (a gate whose objectives no further
-	// request could have saved) or "error".
+	// request could have saved), "missing shards" (see [Merge]) or "error".
 	Partial bool   `json:"partial"`
 	Ended   string `json:"ended"`
 	// Started is the wall-clock time of the run's start, from which the
@@ -53,6 +53,9 @@ type Result struct {
 	// Tokenizer is what the scenario's tokenizer counted; zero without one.
 	Tokenizer TokenizerInfo `json:"tokenizer,omitzero"`
 	Failures  []Failure     `json:"failures"`
+	// Shards are the parts that a merged result is made of, see [Merge]; absent
+	// in that of one run.
+	Shards []ShardInfo `json:"shards,omitempty"`
 	// Health is how the client did: where it was the bottleneck, the run can
 	// tell nothing of a real server.
 	Health Health `json:"health"`

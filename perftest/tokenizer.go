@@ -1,6 +1,7 @@
 package perftest
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/slogate/slogate/internal/record"
@@ -138,6 +139,17 @@ func (c *TokenCheck) settle(count *int64, source *string, n, beside int64, measu
 		}
 	}
 	return differs
+}
+
+// add takes over what another run's tokenizer counted.
+func (c *tokenCounter) add(i TokenizerInfo, differ int) {
+	c.info.Type = cmp.Or(c.info.Type, i.Type)
+	c.info.Output, c.info.Input = c.info.Output.plus(i.Output), c.info.Input.plus(i.Input)
+	c.differ += differ
+}
+
+func (c TokenCheck) plus(d TokenCheck) TokenCheck {
+	return TokenCheck{c.Counted + d.Counted, c.Compared + d.Compared, c.Differ + d.Differ, c.Usage + d.Usage, c.Tokenizer + d.Tokenizer}
 }
 
 // finish tells r of it.

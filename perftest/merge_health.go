@@ -1,0 +1,160 @@
+package perftest
+
+import (
+	"fmt"
+	"slices"
+	"time"
+)
+
+// health sums up how the clients did: delays and shares are those of the worst
+// one, numbers and rates those of all together.
+func (m *merger) health() {
+	first := m.parts[0].Health
+	h := Health{
+		AskedConcurrency: Absent, Concurrency: Absent, AskedRate: Absent, Rate: Absent, CPUs: Absent, CPU: Absent,
+		MachineCPU: Absent, Steal: Absent, Throttled: Absent, GCPause: Absent, LongestWait: Absent, StallShare: Absent, Watched: Absent, OnlyWarns: true,
+		ReadLag: noLag, RunQueue: noLag, CanaryLag: first.CanaryLag, CanaryTTFT: first.CanaryTTFT, Limits: first.Limits, KernelStamps: true,
+	}
+	for _, p := range m.parts {
+		o := &p.Health
+		h.AskedConcurrency, h.Concurrency = sum(h.AskedConcurrency, o.AskedConcurrency), sum(h.Concurrency, o.Concurrency)
+		h.AskedRate, h.Rate, h.CPUs = sum(h.AskedRate, o.AskedRate), sum(h.Rate, o.Rate), sum(h.CPUs, o.CPUs)
+		h.ReadLag, h.RunQueue = h.ReadLag.worse(o.ReadLag), h.RunQueue.worse(o.RunQueue)
+		h.CanaryLag, h.CanaryTTFT = h.CanaryLag.worse(o.CanaryLag), h.CanaryTTFT.worse(o.CanaryTTFT)
+		h.CPU, h.MachineCPU, h.Steal = larger(h.CPU, o.CPU), larger(h.MachineCPU, o.MachineCPU), larger(h.Steal, o.Steal)
+		h.Throttled, h.GCPause = larger(h.Throttled, o.Throttled), larger(h.GCPause, o.GCPause)
+		h.LongestWait, h.StallShare, h.Watched = larger(h.LongestWait, o.LongestWait), larger(h.StallShare, o.StallShare), larger(h.Watched, o.Watched)
+		h.Offered, h.Waited, h.Canaries, h.Wakes = h.Offered+o.Offered, h.Waited+o.Waited, h.Canaries+o.Canaries, h.Wakes+o.Wakes
+		h.KernelStamps, h.Thinks, h.OnlyWarns = h.KernelStamps && o.KernelStamps, h.Thinks || o.Thinks, h.OnlyWarns && o.OnlyWarns
+		for _, l := range o.Lines {
+			h.Lines = append(h.Lines, p.says(l))
+		}
+		for _, f := range o.Findings {
+			h.Findings = append(h.Findings, p.says(f))
+		}
+	}
+	m.res.Health = h
+	q := m.res.requestsHealth(0)
+	m.res.Health.SendLag, m.res.Health.SlotGap = lagOf(q.SendLag), lagOf(q.SlotGap)
+	m.res.Health.SlotGapShare = per(Value(q.GapTotal.Seconds()), Value(q.WorkerTime.Seconds()))
+}
+
+var noLag = Lag{Absent, Absent, Absent}
+
+// worse has the larger of each figure.
+func (l Lag) worse(o Lag) Lag {
+	return Lag{larger(l.P50, o.P50), larger(l.P99, o.P99), larger(l.Max, o.Max)}
+}
+
+// larger is the larger of two figures, of which either may be absent.
+func larger(a, b Value) Value {
+	if !a.Known() || b > a {
+		return b
+	}
+	return a
+}
+
+// sum is that of two figures, of which either may be absent.
+func sum(a, b Value) Value {
+	switch {
+	case !a.Known():
+		return b
+	case !b.Known():
+		return a
+	}
+	return a + b
+}
+
+// says marks a line as a shard's.
+func (p *part) says(line string) string { return fmt.Sprintf("shard %d: %s", p.index, line) }
+
+// warnings takes over what the shards found that the requests do not say
+// again: once where all say it.
+func (m *merger) warnings() {
+	r := m.res
+	if n := len(m.parts); n < m.count {
+		r.Warnings = append(r.Warnings, fmt.Sprintf("%d of %d shards are missing: their requests are in no figure", m.count-n, m.count))
+	}
+	for i, p := range m.parts {
+		if p.Target.URL != m.parts[0].Target.URL {
+			r.Warnings = append(r.Warnings, fmt.Sprintf("shard %d measured %s, shard %d %s: are these one server?", m.parts[0].index, m.parts[0].Target.URL, p.index, p.Target.URL))
+			break
+		}
+		if i > 0 && m.apart(&m.parts[i-1], &p) {
+			r.Warnings = append(r.Warnings, fmt.Sprintf("shards %d and %d sent nothing at the same time: the load was never the whole one (clocks that disagree? see Shards.ClocksAhead)", m.parts[i-1].index, p.index))
+			break
+		}
+	}
+	own := make([][]string, len(m.parts))
+	for i, p := range m.parts {
+		own[i] = p.ownWarnings()
+	}
+	for i, p := range m.parts {
+		for _, w := range own[i] {
+			all := true
+			for _, other := range own {
+				all = all && slices.Contains(other, w)
+			}
+			switch {
+			case !all:
+				r.Warnings = append(r.Warnings, p.says(w))
+			case i == 0:
+				r.Warnings = append(r.Warnings, w)
+			}
+		}
+	}
+}
+
+// ownWarnings are those that do not follow from the requests.
+func (p *part) ownWarnings() (own []string) {
+	again := *p.Result
+	again.Warnings = nil
+	c := tokenCounter{info: p.Tokenizer, differ: p.Counts.TokenizerDiffers}
+	c.finish(&again)
+	again.warn()
+	again.warnOfLoad()
+	for _, w := range p.Warnings {
+		if !slices.Contains(again.Warnings, w) {
+			own = append(own, w)
+		}
+	}
+	return own
+}
+
+// apart reports whether two parts had no moment in common.
+func (m *merger) apart(a, b *part) bool {
+	if a.Counts.Sent == 0 || b.Counts.Sent == 0 {
+		return false
+	}
+	from, to := a.rateSpan()
+	from2, to2 := b.rateSpan()
+	return to+a.shift < from2+b.shift || to2+b.shift < from+a.shift
+}
+
+// of is the part of a merged result that one shard sent, for what its client
+// did.
+func (s *ShardInfo) of(r *Result) *Result {
+	only := &Result{Health: s.Health, Counts: s.Counts, Target: r.Target, Metrics: Metrics{ITL: r.Metrics.ITL}}
+	only.Scenario.Load = r.Scenario.Load
+	for _, one := range r.samples.all {
+		if int(one.slot)%s.Count == s.Index {
+			only.samples.all = append(only.samples.all, one)
+		}
+	}
+	return only
+}
+
+// shardBottleneck says why the first shard whose client was the bottleneck
+// spoils them all; empty when there is none.
+func (r *Result) shardBottleneck(smallest time.Duration, rates bool) string {
+	for i := range r.Shards {
+		s := &r.Shards[i]
+		if s.Health.OnlyWarns {
+			continue
+		}
+		if why := s.of(r).clientBottleneck(smallest, rates); why != "" {
+			return fmt.Sprintf("shard %d of %d: %s", s.Index, s.Count, why)
+		}
+	}
+	return ""
+}
