@@ -131,3 +131,45 @@ func ExampleServer() {
 	// vllm:num_requests_waiting max < 10
 	// vllm:num_preemptions_total last <= 0
 }
+
+// Three runs against those of a file under version control, which
+// PERFTEST_UPDATE=1 makes.
+func ExampleNoRegression() {
+	_ = func(t *testing.T) { // a TestXxx of your own
+		res := perftest.Run(t, perftest.Scenario{
+			Target:   fixtures.Server(t, simserver.Profile{TTFT: 200 * time.Millisecond, TPOT: 20 * time.Millisecond}),
+			Workload: fixtures.Builtin{Output: 64},
+			Load:     perftest.Closed{Concurrency: 4, Requests: 400},
+			Repeat:   3,
+		})
+		assert.NoRegression(t, res, assert.Baseline{Tolerance: 0.10})
+	}
+}
+
+// A canary against production: the same load on both, in turns.
+func ExampleNoRegression_canary() {
+	_ = func(t *testing.T) { // a TestXxx of your own
+		at := func(url string) perftest.Scenario {
+			return perftest.Scenario{
+				Target:   perftest.Target{URL: url},
+				Workload: fixtures.Builtin{Output: 64},
+				Load:     perftest.Open{Rate: 5, Requests: 1000},
+				Warmup:   perftest.Warmup{Requests: 8},
+			}
+		}
+		production, canary := perftest.AB(t, at("http://production:8000"), at("http://canary:8000"))
+		assert.NoRegression(t, canary, assert.Baseline{Result: production})
+	}
+}
+
+// At least eight requests at once, with the first token within a second.
+func ExampleMaxLoadAtLeast() {
+	_ = func(t *testing.T) { // a TestXxx of your own
+		found := perftest.MaxLoad(t, perftest.Scenario{
+			Target:   fixtures.Server(t, simserver.Qwen3_32B),
+			Workload: fixtures.Builtin{Output: 64},
+			Load:     perftest.Closed{Concurrency: 4}, // from which the search starts
+		}, assert.Interactivity()...)
+		assert.MaxLoadAtLeast(t, found, 8)
+	}
+}

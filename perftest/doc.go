@@ -38,6 +38,7 @@
 //	none               -perf.compare    folders of results, by commas: [Main] compares them in one
 //	                                    page and runs no test
 //	PERFTEST_BOTTLENECK  none           "warn" judges a run although its client was the bottleneck
+//	PERFTEST_UPDATE    -perf.update     append what was measured to the baselines of assert.NoRegression
 //	PERFTEST_REQUIRED  -perf.required   fail instead of simulating, and (with [Main]) when no
 //	                                    scenario ran; for gates in CI
 //
@@ -155,6 +156,18 @@
 // same figures once a second, and every request that has ended, for exporters
 // and live pages (perftest/export has some). However slow one is, it changes nothing of the run; what it
 // misses is counted.
+//
+// # Comparing runs
+//
+// [Scenario].Repeat makes several runs, and assert.NoRegression compares them
+// with those of a baseline, see [Result.Against]. A baseline is a file in
+// testdata/perftest of the test's package, made and added to by
+// PERFTEST_UPDATE=1, with a run a line and what made it comparable (its
+// [Fingerprint]): runs of another model, load, data set or sort of machine are
+// INCOMPARABLE. Lines are only ever added, and what is compared with is the last
+// series of runs with the same fingerprint, so that one file serves several
+// machines. [AB] compares two servers without a file, and [MaxLoad] searches the
+// highest load that a server bears.
 //
 // # Living with go test
 //
