@@ -1,0 +1,80 @@
+package perftest
+
+import (
+	"math"
+
+	"github.com/slogate/slogate/internal/stats"
+)
+
+// proveMean tests an SLO on a mean.
+func (r *Result) proveMean(v Verdict, values []float64, failed int) (Verdict, stats.Evidence) {
+	if failed > 0 {
+		return v, stats.Evidence{Valid: true, Refuted: true}
+	}
+	m := stats.MeanTest{Limit: v.SLO.bound(), AtLeast: v.SLO.lower(), Alpha: r.proofLevel(v.SLO)}.Run(values)
+	v.mean(m)
+	return v, m.Evidence
+}
+
+// mean takes over what a test of a mean says.
+func (v *Verdict) mean(m stats.Mean) {
+	v.Needed, v.MeasuredBound = m.Needed, Value(m.Upper)
+	if v.SLO.lower() {
+		v.MeasuredBound = Value(m.Lower)
+	}
+}
+
+// rateWindows is into how many windows a run is cut to test a rate, and the
+// least number of requests in them that make a test.
+const (
+	rateWindows  = 20
+	rateRequests = 5 * rateWindows
+)
+
+// proveRate tests an SLO on a rate, by what ends in each of equal windows; of
+// is what a success adds.
+func (r *Result) proveRate(v Verdict, of func(*sample) float64) (Verdict, stats.Evidence) {
+	if v.Point == Invalid {
+		return v, stats.Evidence{}
+	}
+	windows, n := r.windowRates(of)
+	if n < rateRequests {
+		v.Needed = rateRequests
+		return v, stats.Evidence{Valid: true, FailP: 1}
+	}
+	m := stats.MeanTest{Limit: v.SLO.bound(), AtLeast: v.SLO.lower(), Alpha: r.proofLevel(v.SLO)}.Run(windows)
+	v.mean(m)
+	if v.Needed > 0 { // of windows
+		v.Needed = int(math.Ceil(float64(v.Needed) / float64(len(windows)) * float64(n)))
+	}
+	return v, m.Evidence
+}
+
+// windowRates is what ends in each of a run's windows, a second, and of how many
+// requests; of a repeated scenario, of all its runs.
+func (r *Result) windowRates(of func(*sample) float64) (windows []float64, n int) {
+	for _, part := range r.parts {
+		more, m := part.windowRates(of)
+		windows, n = append(windows, more...), n+m
+	}
+	if r.parts != nil {
+		return windows, n
+	}
+	from, to := r.rateSpan()
+	windows = make([]float64, rateWindows)
+	for _, part := range [][]sample{r.samples.start, r.samples.all} {
+		for i := range part {
+			s := &part[i]
+			if s.failed || s.cancelled || s.done <= from || s.done > to {
+				continue
+			}
+			w := min(int(float64(s.done-from)/float64(to-from)*rateWindows), rateWindows-1)
+			windows[w] += of(s)
+			n++
+		}
+	}
+	for i := range windows {
+		windows[i] /= float64(to-from) / 1e9 / rateWindows
+	}
+	return windows, n
+}
