@@ -257,6 +257,18 @@ func TestChildRegressed(t *testing.T) {
 	}
 }
 
+// A search that its deadline ends is red, says what it has, and has written it.
+func TestChildSearchStopsBeforeTheDeadline(t *testing.T) {
+	c := runChild(t, nil, "test", gate, "-run", "^TestSearch$", "-timeout", "8s")
+	require.Equal(t, 1, c.code, c.output)
+	require.NotContains(t, c.output, "panic: test timed out")
+	require.Contains(t, c.output, "the search was cut short (deadline)")
+	require.Contains(t, c.output, "INVALID max load at least 1 concurrency: the search could not end")
+	files, err := filepath.Glob(filepath.Join(c.results, "TestSearch", "maxload-*.json"))
+	require.NoError(t, err)
+	require.Len(t, files, 1)
+}
+
 // A key that comes from the environment reaches the server, and no file and no
 // output, also when the server repeats it.
 func TestChildKeepsTheKey(t *testing.T) {

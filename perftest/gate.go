@@ -111,16 +111,22 @@ func (s SLO) leastRequests(looks int) int {
 	return rateRequests
 }
 
+// least is the time that the plan takes, as far as it says one.
+func (p *Plan) least() time.Duration {
+	need := p.Duration
+	if p.profile != nil {
+		need += p.profile.Length()
+	} else if p.Duration == 0 && p.rate > 0 {
+		need += time.Duration(float64(p.Requests) / p.rate * 1e9)
+	}
+	return need
+}
+
 // checkTime refuses, for a gate, a plan that does not fit before the test's
 // deadline, and warns of one that is to prove nothing.
 func (r *run) checkTime(left time.Duration) error {
-	need := r.scenario.Warmup.Duration + r.plan.Duration
-	if p := r.plan.profile; p != nil {
-		need += p.Length()
-	} else if r.plan.Duration == 0 && r.plan.rate > 0 {
-		need += time.Duration(float64(r.plan.Requests) / r.plan.rate * 1e9)
-	}
-	if need <= left {
+	need := r.plan.least() + r.scenario.Warmup.Duration
+	if need <= left || r.from.probe {
 		return nil
 	}
 	says := fmt.Sprintf("the plan takes at least %v, and the test's deadline ends it in %v: raise go test's -timeout, or ask for less", need.Round(time.Second), left.Round(time.Second))

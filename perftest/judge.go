@@ -215,7 +215,7 @@ func (v Verdict) compare(measured Value) Verdict {
 	if !measured.Known() {
 		return v.invalid("%s is not known", v.SLO.Metric)
 	}
-	return v.decide(v.SLO.Op.holds(float64(measured), v.SLO.bound()), v.SLO.label() + " is " + v.SLO.Metric.unit().Format(float64(measured)))
+	return v.decide(v.SLO.Op.holds(float64(measured), v.SLO.bound()), v.SLO.label()+" is "+v.SLO.Metric.unit().Format(float64(measured)))
 }
 
 func (v Verdict) decide(ok bool, reason string) Verdict {

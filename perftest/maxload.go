@@ -57,6 +57,10 @@ func MaxLoad(t testing.TB, s Scenario, slos ...SLO) *Capacity {
 		if closed && level.Warmup.Requests > 0 {
 			level.Warmup.Requests = max(level.Warmup.Requests, int(probe.Load))
 		}
+		if !fits(t, level, runs) {
+			c.CutShort = endedDeadline
+			break
+		}
 		res := runOnce(t, level, from)
 		from = from.after(res)
 		runs = append(runs, res)
@@ -75,6 +79,30 @@ func MaxLoad(t testing.TB, s Scenario, slos ...SLO) *Capacity {
 	c.take(search.Found(), runs, slos)
 	c.show(t)
 	return c
+}
+
+// fits reports whether a probe will probably end before the test's deadline: by
+// its time, or by its requests at the rate of the probe before, if that is less.
+func fits(t testing.TB, s Scenario, before []*Result) bool {
+	deadline, has := deadlineOf(t)
+	p, err := s.Load.Plan()
+	if !has || err != nil {
+		return true
+	}
+	need := p.least()
+	if p.Requests > 0 && p.Duration > 0 {
+		rate := 0.0
+		if len(before) > 0 {
+			rate = known(before[len(before)-1].Rates.Requests)
+		}
+		if rate > 0 {
+			need = min(need, time.Duration(float64(p.Requests)/rate*1e9))
+		} else {
+			need = 0
+		}
+	}
+	left := time.Until(deadline)
+	return need+s.Warmup.Duration <= left-reserve(left)
 }
 
 // newSearch checks what is to be searched.
