@@ -37,6 +37,10 @@
 //	                                    files too, in the folder charts beside it
 //	none               -perf.compare    folders of results, by commas: [Main] compares them in one
 //	                                    page and runs no test
+//	PERFTEST_REPLAY    -perf.replay     folders, by commas, in or below which the stored runs of the
+//	                                    tests are: Run sends nothing, and gives these to be judged
+//	                                    and reported again; shards of one run are merged
+//	PERFTEST_MISSING   -perf.missing    replay a run although shards are missing: it is partial
 //	PERFTEST_BOTTLENECK  none           "warn" judges a run although its client was the bottleneck
 //	PERFTEST_UPDATE    -perf.update     append what was measured to the baselines of assert.NoRegression
 //	PERFTEST_REQUIRED  -perf.required   fail instead of simulating, and (with [Main]) when no

@@ -21,6 +21,8 @@ var (
 	flagShard    = flag.String("perf.shard", "", "part i/n of the load that this process sends (PERFTEST_SHARD)")
 	flagCharts   = flag.String("perf.charts", "", "formats of chart files beside report.html: svg, png or both (PERFTEST_CHARTS)")
 	flagCompare  = flag.String("perf.compare", "", "folders of results to compare, by commas: no test is run")
+	flagReplay   = flag.String("perf.replay", "", "folders with stored runs, by commas, to judge and report again: nothing is sent (PERFTEST_REPLAY)")
+	flagMissing  = flag.Bool("perf.missing", false, "replay a run of which shards are missing, as a partial one (PERFTEST_MISSING)")
 	flagUpdate   = flag.Bool("perf.update", false, "append what was measured to the baselines (PERFTEST_UPDATE)")
 	flagRequired = flag.Bool("perf.required", false, "fail without a server or without a run (PERFTEST_REQUIRED)")
 )
@@ -32,6 +34,8 @@ type settings struct {
 	url, model, results string
 	key                 Secret
 	chartsText          string
+	replay              string // folders with stored runs
+	missing             bool   // shards of theirs may be
 	required            bool
 	update              bool // of baselines
 	bottleneckWarns     bool
@@ -90,6 +94,8 @@ func readSettings() settings {
 		bottleneckWarns: os.Getenv("PERFTEST_BOTTLENECK") == "warn",
 		shardText:       either(*flagShard, "PERFTEST_SHARD"),
 		nonceText:       os.Getenv("PERFTEST_NONCE"),
+		replay:          either(*flagReplay, "PERFTEST_REPLAY"),
+		missing:         *flagMissing || truthy(os.Getenv("PERFTEST_MISSING")),
 		chartsText:      either(*flagCharts, "PERFTEST_CHARTS"),
 		update:          *flagUpdate || truthy(os.Getenv("PERFTEST_UPDATE")),
 		required:        *flagRequired || truthy(os.Getenv("PERFTEST_REQUIRED")),

@@ -18,6 +18,9 @@ import (
 //
 // Whether the figures are good enough is for package assert to say.
 //
+// With PERFTEST_REPLAY nothing is sent: the result is the stored one of the same
+// scenario of the same test, and its page is written anew into a new folder.
+//
 // With Scenario.Repeat the scenario runs so often, and the result is that of
 // the last run, which knows the others.
 func Run(t testing.TB, s Scenario) *Result {
@@ -38,6 +41,9 @@ func runOnce(t testing.TB, s Scenario, from passage) *Result {
 	set := readSettings()
 	if s.Name == "" {
 		s.Name = t.Name()
+	}
+	if set.replay != "" {
+		return replayRun(t, s, from, set)
 	}
 	if s.Target.Simulated && set.required {
 		t.Fatalf("PERFTEST_REQUIRED is set and the target is simulated: set PERFTEST_URL to the server to measure")

@@ -85,7 +85,7 @@ func safePath(name string) string {
 
 // save writes result.json, whole or not at all.
 func (r *Result) save() error {
-	if r.Dir == "" {
+	if r.Dir == "" || r.stored {
 		return nil
 	}
 	data, err := json.MarshalIndent(r, "", "  ")
@@ -108,11 +108,11 @@ func (r *Result) save() error {
 // result that was read back, or that has no folder, is not written.
 func (r *Result) SaveVerdicts(verdicts []Verdict) error {
 	r.Verdicts = append(r.Verdicts, verdicts...)
+	if !testing.Verbose() && (!r.stored || r.replayed) {
+		report.ToTerminal(r.VerdictTable(verdicts) + "\n\n")
+	}
 	if r.stored {
 		return nil
-	}
-	if !testing.Verbose() {
-		report.ToTerminal(r.VerdictTable(verdicts) + "\n\n")
 	}
 	if r.reported { // judged after its test has ended: the page has no verdicts yet
 		v := view{title: r.Name, runs: []viewed{{Result: r}}}

@@ -66,7 +66,7 @@ func Sweep(t *testing.T, s Scenario, levels Levels, check func(t *testing.T, res
 		chosen := false
 		passed := t.Run(name, func(t *testing.T) {
 			chosen = true
-			if len(results) > 0 {
+			if len(results) > 0 && readSettings().replay == "" {
 				if why := sleep(t, levels.CoolDown); why != endedComplete {
 					t.Fatalf("%s: not run: the cool-down before it was cut short (%s)", t.Name(), why)
 				}
