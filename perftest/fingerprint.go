@@ -1,7 +1,6 @@
 package perftest
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
@@ -92,10 +91,11 @@ func plain(data json.RawMessage) (v any) {
 // when it does not. Both are compared as JSON, so that fields which only a later
 // version has are seen.
 func (f Fingerprint) differs(baseline Fingerprint) string {
-	return cmp.Diff(f.tree(baseline), f.tree(f))
+	return cmp.Diff(baseline.tree(), f.tree())
 }
 
-func (Fingerprint) tree(f Fingerprint) any {
+// tree is f as JSON has it.
+func (f Fingerprint) tree() any {
 	data, err := json.Marshal(f)
 	if err != nil {
 		return nil // it is made of JSON
@@ -193,9 +193,5 @@ func (r *run) shownLabels() map[string]string {
 	return shown
 }
 
-// sameJSON reports whether two fingerprints are the same.
-func (f Fingerprint) same(g Fingerprint) bool {
-	a, _ := json.Marshal(f.tree(f))
-	b, _ := json.Marshal(f.tree(g))
-	return bytes.Equal(a, b)
-}
+// same reports whether two fingerprints are the same.
+func (f Fingerprint) same(g Fingerprint) bool { return cmp.Equal(f.tree(), g.tree()) }
