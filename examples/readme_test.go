@@ -52,7 +52,7 @@ func shell(t *testing.T, dir, command string) (output string, err error) {
 	cmd := exec.CommandContext(t.Context(), "bash", "-c", command)
 	cmd.Dir = dir
 	cmd.Env = append(slices.DeleteFunc(os.Environ(), func(v string) bool {
-		return strings.HasPrefix(v, "PERFTEST_") || strings.HasPrefix(v, "OPENAI_") || strings.HasPrefix(v, "GOFLAGS=")
+		return strings.HasPrefix(v, "PERFTEST_") || strings.HasPrefix(v, "OPENAI_") || strings.HasPrefix(v, "GITHUB_") || strings.HasPrefix(v, "GOFLAGS=")
 	}), "CI=true", "PERFTEST_BOTTLENECK=warn") // the tests share their machine
 	out, err := cmd.CombinedOutput()
 	return string(out), err

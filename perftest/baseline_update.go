@@ -65,6 +65,7 @@ func (r *Result) missed() string {
 // result that was read back, or that has no folder, is not written.
 func (r *Result) SaveComparison(c Comparison) error {
 	r.Comparison = &c
+	r.noteMisses(r.changeMisses(c))
 	if r.stored {
 		return nil
 	}
@@ -77,6 +78,11 @@ func (r *Result) SaveComparison(c Comparison) error {
 // ComparisonTable shows a comparison of r with a baseline: the outcome, a
 // figure in each row, and what to do.
 func (r *Result) ComparisonTable(c Comparison) string {
+	return report.Changes(r.changesView(c))
+}
+
+// changesView is what a table of changes shows.
+func (r *Result) changesView(c Comparison) report.ChangesView {
 	v := report.ChangesView{
 		Scenario: r.Name, Simulated: r.Simulated, Outcome: string(c.Outcome), Reason: c.Reason, Advisory: c.Advisory,
 		Baseline: c.Baseline, Candidate: c.Candidate, Differs: c.Differs,
@@ -95,7 +101,7 @@ func (r *Result) ComparisonTable(c Comparison) string {
 		}
 	}
 	v.Remedies = r.remedies(c)
-	return report.Changes(v)
+	return v
 }
 
 // remedies say what to do about an outcome that is no pass.

@@ -40,7 +40,7 @@ type child struct {
 func command(t *testing.T, results string, env []string, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(t.Context(), "go", args...)
 	cmd.Env = slices.DeleteFunc(os.Environ(), func(v string) bool {
-		return strings.HasPrefix(v, "PERFTEST_") || strings.HasPrefix(v, "OPENAI_") || strings.HasPrefix(v, "GOFLAGS=")
+		return strings.HasPrefix(v, "PERFTEST_") || strings.HasPrefix(v, "OPENAI_") || strings.HasPrefix(v, "GITHUB_") || strings.HasPrefix(v, "GOFLAGS=")
 	})
 	cmd.Env = append(cmd.Env, "PERFTEST_RESULTS="+results, "CI=true")
 	cmd.Env = append(cmd.Env, env...)

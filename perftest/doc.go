@@ -46,6 +46,22 @@
 //	PERFTEST_REQUIRED  -perf.required   fail instead of simulating, and (with [Main]) when no
 //	                                    scenario ran; for gates in CI
 //
+// For CI, of which each is off unless its variable is set (GitHub sets its own):
+//
+//	PERFTEST_METRICS      a file of OpenMetrics text, for GitLab's metrics report: the headline
+//	                      figures and the verdicts (slo_verdict: 1 PASS, 0 FAIL, 0.5 INCONCLUSIVE,
+//	                      -1 INVALID) of all tests, to three digits. One absolute path serves
+//	                      several packages; a test that runs again replaces its own figures
+//	PERFTEST_BENCH        a file to which each run appends a line in the Go benchmark format, for
+//	                      benchstat; [BenchmarkLines] gives the same
+//	GITHUB_STEP_SUMMARY   each test appends its verdicts, and what they are to the baseline's, to
+//	                      the summary of the step, as Markdown; with all figures folded below
+//	GITHUB_ACTIONS        "true" shows each failed test at the line of its assertion: the ten worst
+//	                      (with [Main], and not under go test -json, which gotestsum uses: there,
+//	                      the first ten)
+//
+// JUnit has the figures and the verdicts as properties of each test ([testing.T.Attr]).
+//
 // HTTP_PROXY, HTTPS_PROXY and NO_PROXY are honoured as net/http honours them,
 // and CI keeps the progress line off the terminal.
 //

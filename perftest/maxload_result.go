@@ -174,6 +174,7 @@ func (c *Capacity) show(t testing.TB) {
 		text += "\nresult: " + c.File
 	}
 	t.Log(text)
+	notesOf(t).text(text)
 	if !testing.Verbose() {
 		report.ToTerminal(text + "\n\n")
 	}

@@ -44,6 +44,7 @@ func together(t testing.TB, runs []*Result) *Result {
 	last.earlier = slices.Clone(runs[:len(runs)-1])
 	last.Runs = nil
 	for _, r := range runs {
+		r.within = r != last
 		last.Runs = append(last.Runs, r.figures())
 	}
 	if err := last.save(); err != nil {

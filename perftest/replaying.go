@@ -40,7 +40,7 @@ func replayRun(t testing.TB, s Scenario, from passage, set settings) *Result {
 		err = s.ranAs(res)
 	}
 	if err != nil {
-		t.Fatalf("%s: nothing is replayed: %v", s.Name, err)
+		t.Fatalf("%s", notesOf(t).failed("%s: nothing is replayed: %v", s.Name, err))
 	}
 	res.judgeBy(s, set)
 	if !from.probe {
@@ -49,10 +49,11 @@ func replayRun(t testing.TB, s Scenario, from passage, set settings) *Result {
 			report.ToTerminal(res.digest() + "\nreplayed: " + filepath.Join(res.Dir, resultFile) + "\n")
 		}
 		res.attributes(func(key, value string) { t.Attr("perftest."+key, value) })
+		notesOf(t).result(res)
 	}
 	t.Cleanup(func() { t.Helper(); res.writeReplay(t, set) })
 	if res.Partial && !(from.probe && res.Ended == endedMustFail) {
-		t.Errorf("%s: the stored run is partial: %s", s.Name, res.partialText())
+		t.Errorf("%s", notesOf(t).failed("%s: the stored run is partial: %s", s.Name, res.partialText()))
 	}
 	return res
 }

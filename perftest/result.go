@@ -83,6 +83,7 @@ type Result struct {
 	taken   int        // requests that the run took from its workload
 	stored  bool       // it was read back, and its files stay as they are
 
+	within   bool // a later run of its scenario stands for it too
 	replayed bool // it stands for a run of the test under way
 
 	reported bool // its page is written

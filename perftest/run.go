@@ -32,11 +32,20 @@ func Run(t testing.TB, s Scenario) *Result {
 func runOnce(t testing.TB, s Scenario, from passage) *Result {
 	t.Helper()
 	runs.Add(1)
+	n := notesOf(t)
+	fatal := func(format string, args ...any) {
+		t.Helper()
+		t.Fatalf("%s", n.failed(format, args...))
+	}
+	wrong := func(format string, args ...any) {
+		t.Helper()
+		t.Errorf("%s", n.failed(format, args...))
+	}
 	if err := keepUncached(); err != nil {
-		t.Fatalf("go test would answer the next run from its cache, since %s cannot be kept (%v): use -count=1, or make the folder writable", stateRoot(), err)
+		fatal("go test would answer the next run from its cache, since %s cannot be kept (%v): use -count=1, or make the folder writable", stateRoot(), err)
 	}
 	if interrupted.Load() {
-		t.Fatalf("not run: interrupted")
+		fatal("not run: interrupted")
 	}
 	set := readSettings()
 	if s.Name == "" {
@@ -46,7 +55,7 @@ func runOnce(t testing.TB, s Scenario, from passage) *Result {
 		return replayRun(t, s, from, set)
 	}
 	if s.Target.Simulated && set.required {
-		t.Fatalf("PERFTEST_REQUIRED is set and the target is simulated: set PERFTEST_URL to the server to measure")
+		fatal("PERFTEST_REQUIRED is set and the target is simulated: set PERFTEST_URL to the server to measure")
 	}
 	ctx, stop := lifetime(t)
 	defer stop()
@@ -55,26 +64,27 @@ func runOnce(t testing.TB, s Scenario, from passage) *Result {
 	if err := r.setUp(ctx); errors.Is(err, errShort) {
 		t.Skipf("%s: %v", s.Name, err)
 	} else if err != nil {
-		t.Fatalf("%s: %v", s.Name, stopped(ctx, err))
+		fatal("%s: %v", s.Name, stopped(ctx, err))
 	}
 	res, err := r.measure(ctx)
 	if !from.probe {
 		r.show(t, res)
+		n.result(res)
 	}
 	t.Cleanup(func() { t.Helper(); res.writeReport(t) })
 	switch {
 	case err != nil:
-		t.Fatalf("%s: %v", s.Name, err)
+		fatal("%s: %v", s.Name, err)
 	case res.Ended == endedInterrupted:
-		t.Errorf("%s: interrupted after %d requests: the result is partial", s.Name, res.begun())
+		wrong("%s: interrupted after %d requests: the result is partial", s.Name, res.begun())
 	case res.Ended == endedDeadline:
-		t.Errorf("%s: stopped after %d of %s requests, %v before the test's deadline: raise go test's -timeout or send less",
+		wrong("%s: stopped after %d of %s requests, %v before the test's deadline: raise go test's -timeout or send less",
 			s.Name, res.begun(), planned(res.Counts.Planned), untilDeadline(t).Round(time.Second))
 	case res.Ended == endedMustFail && from.probe:
 	case res.Ended == endedMustFail:
-		t.Errorf("%s: stopped after %d of %s requests: %s", s.Name, res.Counts.Sent, planned(res.Counts.Planned), r.lost)
+		wrong("%s: stopped after %d of %s requests: %s", s.Name, res.Counts.Sent, planned(res.Counts.Planned), r.lost)
 	case res.Counts.Sent == 0:
-		t.Fatalf("%s: the workload gave no request to measure", s.Name)
+		fatal("%s: the workload gave no request to measure", s.Name)
 	}
 	return res
 }

@@ -108,6 +108,7 @@ func (r *Result) save() error {
 // result that was read back, or that has no folder, is not written.
 func (r *Result) SaveVerdicts(verdicts []Verdict) error {
 	r.Verdicts = append(r.Verdicts, verdicts...)
+	r.noteMisses(r.misses(verdicts))
 	if !testing.Verbose() && (!r.stored || r.replayed) {
 		report.ToTerminal(r.VerdictTable(verdicts) + "\n\n")
 	}

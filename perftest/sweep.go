@@ -105,6 +105,7 @@ func Sweep(t *testing.T, s Scenario, levels Levels, check func(t *testing.T, res
 			text += "\n\nreport: " + page
 		}
 		t.Log(text)
+		notesOf(t).text(text)
 		if !testing.Verbose() {
 			report.ToTerminal(text + "\n\n")
 		}

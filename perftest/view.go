@@ -16,6 +16,11 @@ import (
 // table with the objective, the limit, what was measured, how far off, and on
 // how many samples.
 func (r *Result) VerdictTable(verdicts []Verdict) string {
+	return report.Verdicts(r.verdictsView(verdicts))
+}
+
+// verdictsView is what a table of verdicts shows.
+func (r *Result) verdictsView(verdicts []Verdict) report.VerdictsView {
 	v := report.VerdictsView{
 		Scenario: r.Name, Simulated: r.Simulated, Partial: r.partialText(),
 	}
@@ -55,7 +60,7 @@ func (r *Result) VerdictTable(verdicts []Verdict) string {
 		}
 		v.Verdicts = append(v.Verdicts, w)
 	}
-	return report.Verdicts(v)
+	return v
 }
 
 // Summary shows r: totals, means, failures by class and the percentile table.

@@ -37,33 +37,14 @@ type Change struct {
 // row, and what to do.
 func Changes(v ChangesView) string {
 	var b strings.Builder
-	b.WriteString(v.Outcome)
-	if v.Advisory {
-		b.WriteString(" (advisory)")
-	}
-	if v.Scenario != "" {
-		b.WriteString(" " + Escape(v.Scenario))
-	}
-	b.WriteString(": " + Escape(v.Reason))
-	if v.Baseline > 0 {
-		fmt.Fprintf(&b, " (%s against %d of the baseline)", count(v.Candidate, "run"), v.Baseline)
-	}
-	if m := marks(v.Simulated, ""); m != "" {
-		b.WriteString(" " + m)
-	}
+	b.WriteString(v.headline())
 	b.WriteByte('\n')
 	if len(v.Changes) > 0 {
 		rows := make([]table.Row, len(v.Changes))
 		for i, c := range v.Changes {
-			name := strings.TrimSpace(Escape(c.Metric) + " " + c.Stat)
-			if !c.Gates {
-				name += " (advice)"
+			for _, cell := range c.cells() {
+				rows[i] = append(rows[i], cell)
 			}
-			bounds := absent
-			if finite(c.Lower) && finite(c.Upper) {
-				bounds = change(c.Lower) + " to " + change(c.Upper)
-			}
-			rows[i] = table.Row{Escape(c.Outcome), name, c.Unit.Format(c.Baseline), c.Unit.Format(c.Candidate), change(c.Ratio), bounds}
 		}
 		b.WriteString(grid(table.Row{"outcome", "figure", "baseline", "now", "change", "bounds"}, rows, 3, 4, 5))
 		b.WriteByte('\n')
@@ -87,6 +68,41 @@ func Changes(v ChangesView) string {
 	}
 	return strings.TrimSuffix(b.String(), "\n")
 }
+
+// headline is the outcome with its reason.
+func (v ChangesView) headline() string {
+	s := v.Outcome
+	if v.Advisory {
+		s += " (advisory)"
+	}
+	if v.Scenario != "" {
+		s += " " + Escape(v.Scenario)
+	}
+	s += ": " + Escape(v.Reason)
+	if v.Baseline > 0 {
+		s += fmt.Sprintf(" (%s against %d of the baseline)", count(v.Candidate, "run"), v.Baseline)
+	}
+	if m := marks(v.Simulated, ""); m != "" {
+		s += " " + m
+	}
+	return s
+}
+
+// cells are those of a figure's row.
+func (c Change) cells() [6]string {
+	name := strings.TrimSpace(Escape(c.Metric) + " " + c.Stat)
+	if !c.Gates {
+		name += " (advice)"
+	}
+	bounds := absent
+	if finite(c.Lower) && finite(c.Upper) {
+		bounds = change(c.Lower) + " to " + change(c.Upper)
+	}
+	return [6]string{Escape(c.Outcome), name, c.Unit.Format(c.Baseline), c.Unit.Format(c.Candidate), change(c.Ratio), bounds}
+}
+
+// Line is the comparison in one line.
+func (v ChangesView) Line() string { return v.headline() }
 
 // plainDiff makes a line of go-cmp's one of plain spaces.
 var plainDiff = strings.NewReplacer("\u00a0", " ", "\t", "    ", "\n", "")

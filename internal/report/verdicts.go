@@ -88,19 +88,7 @@ func Verdicts(v VerdictsView) string {
 		b.WriteByte('\n')
 	}
 	for _, d := range v.Verdicts {
-		word, reason := d.Outcome, d.Reason
-		switch {
-		case d.Outcome == Inconclusive:
-			reason = d.Evidence
-		case d.unproven() && d.Outcome != Invalid:
-			word, reason = word+" (unproven)", strings.TrimPrefix(reason+"; "+d.Evidence, "; ")
-			if d.Outcome == Pass {
-				reason = d.Evidence
-			}
-		case d.Outcome == Pass:
-			reason = ""
-		}
-		if reason != "" {
+		if word, reason := d.why(); reason != "" {
 			fmt.Fprintf(&b, "%s %s: %s\n", Escape(word), d.objective(), Escape(reason))
 		}
 	}
@@ -120,6 +108,45 @@ func Verdicts(v VerdictsView) string {
 		b.WriteString("look closer: " + strings.Join(closer, "; ") + "\n")
 	}
 	return strings.TrimSuffix(b.String(), "\n")
+}
+
+// why is what a reader has to know of d beside its figures: under which word, and
+// nothing of a proven pass.
+func (d Verdict) why() (word, reason string) {
+	word, reason = d.Outcome, d.Reason
+	switch {
+	case d.Outcome == Inconclusive:
+		reason = d.Evidence
+	case d.unproven() && d.Outcome != Invalid:
+		word, reason = word+" (unproven)", strings.TrimPrefix(reason+"; "+d.Evidence, "; ")
+		if d.Outcome == Pass {
+			reason = d.Evidence
+		}
+	case d.Outcome == Pass:
+		reason = ""
+	}
+	return word, reason
+}
+
+// Line is the verdict in one line: "FAIL TTFT p99 < 1s: measured 1.42s, bound
+// 1.5s, 23 (10 allowed) of 1000 over, proven".
+func (d Verdict) Line() string {
+	parts := []string{"measured " + d.measured()}
+	if b := d.bound(); b != absent {
+		parts = append(parts, "bound "+b)
+	}
+	if d.Counted {
+		parts = append(parts, fmt.Sprintf("%d of %d over, %d allowed", d.Over, d.Samples, d.Allowed))
+	}
+	if p := d.proof(); p != absent {
+		parts = append(parts, p)
+	}
+	line := Escape(d.Outcome) + " " + d.objective() + ": " + strings.Join(parts, ", ")
+	if d.Outcome == Invalid || d.Outcome == Inconclusive {
+		_, reason := d.why()
+		line = Escape(d.Outcome) + " " + d.objective() + ": " + Escape(reason)
+	}
+	return line
 }
 
 // title names the worst outcome, and how many objectives have which.

@@ -5,6 +5,7 @@ package gate
 import (
 	"context"
 	"os"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -156,4 +157,19 @@ func TestStarved(t *testing.T) {
 func TestLevels(t *testing.T) {
 	s := scenario(t, 0)
 	perftest.Sweep(t, s, perftest.Levels{Loads: perftest.Concurrencies(4, 1, 2, 4), CoolDown: time.Hour}, nil)
+}
+
+// TestMany has tests that miss the less the later they come, and are told of in
+// the other order.
+func TestMany(t *testing.T) {
+	n, err := strconv.Atoi(os.Getenv("CHILD_TESTS"))
+	if err != nil {
+		t.Skip("it is for TestChildAnnotatesTheWorst")
+	}
+	for i := n; i > 0; i-- {
+		t.Run(strconv.Itoa(i), func(t *testing.T) {
+			res := perftest.Run(t, scenario(t, 4))
+			assert.SLOs(t, res, assert.OutputTokens(assert.P90).Below(float64(i)/1000)) // of 4
+		})
+	}
 }
