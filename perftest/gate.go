@@ -220,6 +220,10 @@ func (r *Result) against(slo SLO, is func(*sample) (yes, known bool), unknown bo
 func (d *driver) inconclusive() bool {
 	res := d.result()
 	d.collector.finish(res, d.run.slots())
+	// The client is judged by the same limits as at the end.
+	h := &res.Health
+	h.Limits, h.OnlyWarns = d.scenario.ClientLimits, d.settings.bottleneckWarns
+	h.Thinks = d.plan.Think.Time > 0 || res.Counts.Conversations > 0
 	open := false
 	for _, v := range res.Judge(d.scenario.SLOs...) {
 		switch v.Outcome {

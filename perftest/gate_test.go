@@ -94,6 +94,26 @@ func TestExtend(t *testing.T) {
 	require.Equal(t, perftest.Pass, again.Judge(slo)[0].Outcome)
 }
 
+// At the joint of two parts each of the 16 slots is done with the padding of the
+// one and the start of the other: no gap of the client's, although 16 of 804 are
+// above 1 %. Neither is the time to think, when it is asked whether to go on.
+func TestExtendOfManySlots(t *testing.T) {
+	inResults(t)
+	synctest.Test(t, func(t *testing.T) {
+		server := simserver.StartPipe(t, simserver.Profile{TTFT: 200 * time.Millisecond, TPOT: 20 * time.Millisecond})
+		target := server.Target()
+		target.Simulated = false // whose client would not be judged
+		res := perftest.Run(&errorsT{TB: t}, perftest.Scenario{
+			Target: target, Workload: fixtures.Prompts{Prompts: []string{"Hello"}, Output: 5},
+			Load:   perftest.Closed{Concurrency: 16, Requests: 410, Think: perftest.Think{Time: 50 * time.Millisecond}},
+			Extend: perftest.Extend{Requests: 1640}, SLOs: []perftest.SLO{assert.TTFT(assert.P99).Below(250 * time.Millisecond)},
+		})
+		require.Equal(t, 820, res.Counts.Sent)
+		require.Zero(t, float64(res.Health.SlotGap.Max))
+		require.Zero(t, float64(res.Health.SlotGapShare))
+	})
+}
+
 // What could not be proven is refused before anything is sent, with the number
 // that could: ceil(ln 0.05/ln 0.99) = 299, and by hand for p99.9 at 99 %: 4,603.
 func TestPlanThatCannotProve(t *testing.T) {

@@ -125,18 +125,20 @@ func (r *Result) requestsHealth(smallest time.Duration) health.Requests {
 }
 
 // slotGaps are from the end of an answer to the next sending of the same slot.
-// The time to think, and the wait for a bound of the plan, are no part of them.
+// The time to think, and the wait for a bound of the plan, are no part of them,
+// and neither is what lies between two parts of an extended run (the last one's
+// padding), of which the second begins with a start burst.
 func (r *Result) slotGaps() (gaps health.Spread, total, all time.Duration) {
-	bySlot := slices.Clone(r.samples.all)
+	bySlot := slices.Concat(r.samples.all, r.samples.start)
 	slices.SortFunc(bySlot, func(a, b sample) int { return cmp.Or(cmp.Compare(a.slot, b.slot), cmp.Compare(a.sent, b.sent)) })
 	var ns []int64
 	for i := range bySlot {
 		s := &bySlot[i]
-		if s.sent == record.Absent || s.ready == record.Absent || s.done == record.Absent {
+		if s.starts || s.sent == record.Absent || s.ready == record.Absent || s.done == record.Absent {
 			continue
 		}
 		all += time.Duration(s.done - s.sent)
-		if i == 0 || bySlot[i-1].slot != s.slot || bySlot[i-1].done == record.Absent {
+		if i == 0 || bySlot[i-1].slot != s.slot || bySlot[i-1].starts || bySlot[i-1].done == record.Absent {
 			continue
 		}
 		gap := s.sent - s.ready

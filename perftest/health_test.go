@@ -101,3 +101,17 @@ func TestSlotGaps(t *testing.T) {
 	gaps, _, _ = r.slotGaps()
 	require.Equal(t, 3*time.Millisecond, gaps.Max)
 }
+
+// A start burst begins a part of its own: what lies before it is no gap of a slot.
+func TestSlotGapsOfParts(t *testing.T) {
+	a, start, b, c := answer(0, time.Second, 1), answer(3*time.Second, time.Second, 1), answer(5*time.Second, time.Second, 1), answer(7*time.Second, time.Second, 1)
+	for _, r := range []*record.Record{&a, &start, &b, &c} {
+		r.Scheduled, r.Ready = r.Sent, r.Sent
+	}
+	start.Part = record.Start
+	r := resultOf(1, a, start, b, c)
+	gaps, total, all := r.slotGaps()
+	between := time.Duration(c.Sent - b.Done)
+	require.Equal(t, []any{1, between, between}, []any{gaps.Count, gaps.Max, total})
+	require.Equal(t, time.Duration(a.Done-a.Sent+b.Done-b.Sent+c.Done-c.Sent)+between, all)
+}

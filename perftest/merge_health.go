@@ -141,6 +141,11 @@ func (s *ShardInfo) of(r *Result) *Result {
 			only.samples.all = append(only.samples.all, one)
 		}
 	}
+	for _, one := range r.samples.start {
+		if int(one.slot)%s.Count == s.Index {
+			only.samples.start = append(only.samples.start, one)
+		}
+	}
 	return only
 }
 

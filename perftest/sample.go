@@ -20,6 +20,7 @@ type sample struct {
 	tokenEvents           int32
 	failed                bool
 	cancelled             bool
+	starts                bool // of the start burst, which is part of no figure
 }
 
 func newSample(r *record.Record) sample {
@@ -30,6 +31,7 @@ func newSample(r *record.Record) sample {
 		events: int32(r.DataEvents), tokenEvents: int32(r.TokenEvents),
 		failed:    !r.OK() && r.Class != record.ClassCancelled,
 		cancelled: r.Class == record.ClassCancelled,
+		starts:    r.Part == record.Start,
 	}
 }
 
