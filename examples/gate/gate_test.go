@@ -1,5 +1,7 @@
-// Package gate is what a deploy has to pass: objectives that are proven, no
-// regression against a baseline under version control, and a capacity.
+// Package gate is what a deploy has to pass: objectives that are proven, and no
+// regression against a baseline under version control. For a canary against
+// production see perftest.AB, for a capacity perftest.MaxLoad and
+// assert.MaxLoadAtLeast.
 //
 // In CI, against the server that is to be deployed:
 //

@@ -22,7 +22,8 @@ func TestLevels(t *testing.T) {
 	perftest.Sweep(t, perftest.Scenario{
 		Target:   fixtures.Server(t, simserver.Qwen3_32B),
 		Workload: fixtures.Builtin{Output: 16},
-		Warmup:   perftest.Warmup{Requests: 2},
+		// As many as the largest level has slots: a level that begins with fewer warns.
+		Warmup: perftest.Warmup{Requests: 16},
 	}, perftest.Levels{
 		// 4 requests a slot: 4, 16 and 64 in all. For a p99, let it be 100.
 		Loads:    perftest.Concurrencies(4, 1, 4, 16),
