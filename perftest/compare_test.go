@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/slogate/slogate/internal/report/page"
 	"github.com/stretchr/testify/require"
 )
 
@@ -22,6 +23,37 @@ func TestCompare(t *testing.T) {
 	require.True(t, strings.Contains(string(html), "(&#43;50%)"), "the difference to the first run")
 	require.Equal(t, "T 0001-01-01 00:00:00", (&view{runs: []viewed{{Result: a}, {Result: b}}}).named()[0])
 	require.Equal(t, "T 0001-01-01 00:00:00 (2)", (&view{runs: []viewed{{Result: a}, {Result: b}}}).named()[1])
+}
+
+// A comparison says how the percentiles have changed and in what the runs
+// differ, but not their nonces; the curves of its chart are those that the
+// objectives are about.
+func TestCompareSaysWhatDiffers(t *testing.T) {
+	a, err := ReadResult(stored(t))
+	require.NoError(t, err)
+	b, err := ReadResult(stored(t))
+	require.NoError(t, err)
+	b.Metrics.TTFT.Mean, b.Scenario.Nonce, b.Target.Model = a.Metrics.TTFT.Mean*0.9, 77, "</b>"
+	a.Verdicts = []Verdict{{SLO: SLO{Metric: TTFT, Stat: "p90", Op: Below, Limit: 1}}}
+	a.Server.Metrics = []ServerFigures{{Name: "n_total", Counter: true, Scrapes: 3, Mean: 5, Min: 1, Max: 9, Last: 10, PerSecond: 2}}
+	v := view{runs: []viewed{{Result: a, label: "a"}, {Result: b, label: "b"}}}
+	require.Equal(t, "The runs differ in target.model: see the configuration.", v.differenceNote())
+	rows := v.differenceTable()[0].Rows
+	require.Len(t, rows, 1)
+	require.Equal(t, []page.Cell{text("target.model"), text(shortJSON(a.Target.Model)), text(shortJSON("</b>"))}, rows[0])
+	require.Contains(t, v.percentileTable()[0].Rows[1][3].Text, " (-10%)")
+	require.Contains(t, v.percentileTable()[0].Rows[1][6].Text, " (+0%)")
+	var names []string
+	for _, s := range v.levelFigures()[0].Series {
+		names = append(names, s.Name)
+	}
+	require.Equal(t, []string{"mean", "p99", "p90"}, names)
+	cells := v.serverTable()[0].Rows[0]
+	require.Equal(t, []page.Cell{number("-"), number("-"), number("-"), number("10"), number("2")}, cells[4:])
+
+	v.sweep = true
+	require.Empty(t, v.differenceNote())
+	require.NotContains(t, v.percentileTable()[0].Rows[1][3].Text, "%")
 }
 
 func TestCompareErrors(t *testing.T) {

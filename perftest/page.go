@@ -22,7 +22,8 @@ const (
 )
 
 // Compare writes report.html into dir, which it makes when it is missing: the
-// given results side by side, with every figure's difference to the first one.
+// given results side by side, with the difference of each mean, percentile and
+// rate to the first one's, and what differs in how they ran.
 // One result is a report of that run alone. The page is one file that needs no
 // network. It fails without a result, and for one whose requests.jsonl is
 // missing or damaged. With PERFTEST_CHARTS the charts are written as files too.
@@ -184,7 +185,7 @@ func (v *view) page() page.Page {
 	p := page.Page{Title: v.title, Subtitle: v.subtitle(), Marks: v.marks()}
 	p.Sections = []page.Section{
 		{ID: "verdicts", Title: "Verdicts", Tables: v.verdictTable(), Note: v.verdictNote()},
-		{ID: "summary", Title: "Summary", Tables: v.summaryTables(), Note: v.warnings()},
+		{ID: "summary", Title: "Summary", Tables: v.summaryTables(), Note: v.notes()},
 		{ID: "levels", Title: "Throughput against latency", Figures: v.levelFigures(), Note: v.levelNote()},
 		{ID: "percentiles", Title: "Percentiles", Tables: v.percentileTable(), Figures: v.curves(), Note: "Over the successes. Each further nine of a curve has as much room; a line ends where the count carries no percentile."},
 		{ID: "time", Title: "Over time", Figures: v.overTime()},
@@ -194,7 +195,7 @@ func (v *view) page() page.Page {
 		{ID: "failures", Title: "Failures", Tables: v.failureTable(), Note: v.failureNote()},
 		{ID: "client", Title: "The client's health", Tables: v.healthTable(), Note: "Where the client was the bottleneck, the run can tell nothing of a real server."},
 		{ID: "peers", Title: "What other tools would have printed", Tables: v.peerTables(), Note: v.peerNote()},
-		{ID: "configuration", Title: "Configuration and environment", Tables: v.environmentTable(), Texts: v.configurations()},
+		{ID: "configuration", Title: "Configuration and environment", Tables: append(v.differenceTable(), v.environmentTable()...), Texts: v.configurations()},
 	}
 	return p
 }

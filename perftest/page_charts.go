@@ -3,6 +3,7 @@ package perftest
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/slogate/slogate/internal/report"
 	fig "github.com/slogate/slogate/internal/report/figure"
@@ -33,6 +34,19 @@ func (v *view) limits(m Metric) (limits []fig.Limit) {
 		}
 	}
 	return limits
+}
+
+// judged are the percentiles of a metric that objectives are about, so that
+// their lines can be held against the right curve.
+func (v *view) judged(m Metric) (percentiles []float64) {
+	for _, r := range v.runs {
+		for _, d := range r.Verdicts {
+			if p, ok := d.SLO.Stat.percentile(); ok && d.SLO.Metric == m && !slices.Contains(percentiles, p) {
+				percentiles = append(percentiles, p)
+			}
+		}
+	}
+	return percentiles
 }
 
 // curves are the percentile curves of the four times.
@@ -131,7 +145,7 @@ func (v *view) timelines() (all []fig.Timeline) {
 		if len(v.runs) > 1 {
 			t.Title += " of " + v.runs[i].label
 		}
-		t.Caption = "A bar a request: its wait in the client, the time to its first token, and the time from there to its end. Drag to zoom, click for a request's figures."
+		t.Caption = "A bar a request: its wait in the client, the time to its first token, and the time from there to its end. Those that are in no figure, as of a warm-up, are pale. Drag to zoom, click for a request's figures."
 		if leftOut > 0 {
 			t.Caption += fmt.Sprintf(" It shows %d of %d requests, evenly chosen, with failures added.", len(t.Bars), len(t.Bars)+leftOut)
 		}
@@ -202,10 +216,21 @@ func (v *view) levelFigures() []fig.Figure {
 	best := v.best()
 	level := func(id, title string, m Metric, of func(*Metrics) *Distribution) fig.Figure {
 		f := fig.Figure{ID: "level-" + id, Title: title + " against throughput", X: x, Y: fig.Axis{Label: title, Unit: fig.Seconds}, Curve: true, Limits: v.limits(m),
-			Caption: "A point a run, joined in their order. Dashed lines are the objectives'."}
+			Caption: "A point a run, joined in their order. Red lines are the objectives'."}
 		series := []fig.Series{{Name: "mean", Color: 0}, {Name: "p99", Color: 1, Dash: true}}
+		percentiles := []float64{99}
+		for _, p := range v.judged(m) {
+			if p != 99 {
+				percentiles = append(percentiles, p)
+				series = append(series, fig.Series{Name: fig.Percentile.Format(p), Color: len(series) + 1, Dash: true})
+			}
+		}
 		for i, r := range v.runs {
-			for k, y := range []Value{of(&r.Metrics).Mean, of(&r.Metrics).P(99)} {
+			ys := []Value{of(&r.Metrics).Mean}
+			for _, p := range percentiles {
+				ys = append(ys, of(&r.Metrics).P(p))
+			}
+			for k, y := range ys {
 				series[k].X = append(series[k].X, v.throughput(i))
 				series[k].Y = append(series[k].Y, float64(y))
 				series[k].Labels = append(series[k].Labels, r.label)

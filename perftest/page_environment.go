@@ -4,6 +4,9 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
+	"strings"
 
 	"github.com/slogate/slogate/internal/report/page"
 )
@@ -85,4 +88,72 @@ func (v *view) configurations() (texts []page.Text) {
 		texts = append(texts, page.Text{Title: title, Body: b.String()})
 	}
 	return texts
+}
+
+// How many differences of runs are told of.
+const (
+	mostDifferenceRows  = 40
+	mostDifferenceNames = 6
+)
+
+// differing are the members of the configuration in which the runs differ, and
+// each run's flattened. The nonce is another one in each run; and a sweep's
+// levels are meant to differ.
+func (v *view) differing() (names []string, runs []map[string]any) {
+	if !v.compares() {
+		return nil, nil
+	}
+	all := map[string]any{}
+	for _, r := range v.runs {
+		tree := map[string]any{}
+		for name, part := range map[string]any{"scenario": r.Scenario, "target": r.Target, "environment": r.Environment} {
+			if data, err := json.Marshal(part); err == nil {
+				tree[name] = plain(data)
+			}
+		}
+		flat := map[string]any{}
+		flatten("", tree, flat)
+		delete(flat, "scenario.nonce")
+		runs = append(runs, flat)
+		maps.Copy(all, flat)
+	}
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		if slices.ContainsFunc(runs, func(flat map[string]any) bool { return flat[name] != runs[0][name] }) {
+			names = append(names, name)
+		}
+	}
+	return names, runs
+}
+
+func (v *view) differenceNote() string {
+	names, _ := v.differing()
+	if len(names) == 0 {
+		return ""
+	}
+	more := ""
+	if n := len(names) - mostDifferenceNames; n > 0 {
+		names, more = names[:mostDifferenceNames], fmt.Sprintf(" and %d more", n)
+	}
+	return "The runs differ in " + strings.Join(names, ", ") + more + ": see the configuration."
+}
+
+func (v *view) differenceTable() []page.Table {
+	names, runs := v.differing()
+	t := page.Table{Caption: "In what the runs differ", Head: v.labels("")}
+	if n := len(names) - mostDifferenceRows; n > 0 {
+		names = names[:mostDifferenceRows]
+		t.Caption += fmt.Sprintf(", and in %d more", n)
+	}
+	for _, name := range names {
+		cells := []page.Cell{text(name)}
+		for _, flat := range runs {
+			s := "-"
+			if x, ok := flat[name]; ok {
+				s = shortJSON(x)
+			}
+			cells = append(cells, text(s))
+		}
+		t.Rows = append(t.Rows, cells)
+	}
+	return tables(t)
 }

@@ -53,11 +53,14 @@ func (v *view) serverFigures() []fig.Figure {
 
 // serverTable sums up all of the server's metrics.
 func (v *view) serverTable() []page.Table {
-	t := page.Table{Caption: "The server's metrics during the load, in its own units; of counters, their increase", Head: v.head("metric", "quantity", "scrapes", "mean", "min", "max", "last", "a second")}
+	t := page.Table{Caption: "The server's metrics during the load, in its own units; of counters, the increase in all and a second", Head: v.head("metric", "quantity", "scrapes", "mean", "min", "max", "last", "a second")}
 	for i := range v.runs {
 		r := &v.runs[i]
 		for _, m := range r.Server.Metrics {
 			cells := []page.Cell{text(m.Name), text(m.Quantity), number(fmt.Sprint(m.Scrapes))}
+			if m.Counter { // means of what only grows say nothing
+				m.Mean, m.Min, m.Max = Absent, Absent, Absent
+			}
 			for _, x := range []Value{m.Mean, m.Min, m.Max, m.Last, m.PerSecond} {
 				cells = append(cells, number(report.Number(float64(x))))
 			}

@@ -2,6 +2,7 @@ package perftest
 
 import (
 	"fmt"
+	"math"
 	"strings"
 
 	"github.com/slogate/slogate/internal/report"
@@ -95,8 +96,8 @@ func (v *view) figureRow(name string, unit report.Unit, of func(*Result) Value) 
 		x := of(v.runs[i].Result)
 		known = known || x.Known()
 		s := unit.Format(float64(x))
-		if i > 0 && unit != report.Tokens && x.Known() && first.Known() && first != 0 {
-			s += fmt.Sprintf(" (%+.3g%%)", 100*(float64(x)/float64(first)-1))
+		if i > 0 && unit != report.Tokens {
+			s += change(x, first)
 		}
 		cells = append(cells, number(s))
 	}
@@ -104,6 +105,15 @@ func (v *view) figureRow(name string, unit report.Unit, of func(*Result) Value) 
 		return nil
 	}
 	return cells
+}
+
+// change is the difference to the first run, for the end of a cell; empty
+// where there is none to tell.
+func change(x, first Value) string {
+	if !x.Known() || !first.Known() || first == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" (%+.6g%%)", math.Round(1000*(float64(x)/float64(first)-1))/10)
 }
 
 func (v *view) labels(first string) []string {
@@ -180,18 +190,29 @@ func (v *view) percentileTable() []page.Table {
 	if len(v.runs) > 1 {
 		t.Head = append([]string{"metric", "run"}, head[1:]...)
 	}
+	if v.compares() {
+		t.Caption += "; in parentheses the difference to the first run"
+	}
 	for _, m := range distributions {
+		first := m.of(&v.runs[0].Metrics)
 		for i := range v.runs {
 			d := m.of(&v.runs[i].Metrics)
 			if d.Count == 0 {
 				continue
+			}
+			than := func(of func(*Distribution) Value) string {
+				if i == 0 || !v.compares() {
+					return ""
+				}
+				return change(of(d), of(first))
 			}
 			cells := []page.Cell{text(m.name)}
 			if len(v.runs) > 1 {
 				cells = append(cells, text(v.runs[i].label))
 			}
 			cells = append(cells, number(fmt.Sprint(d.Count)))
-			for _, x := range []Value{d.Mean, d.StdDev, d.Min} {
+			cells = append(cells, number(m.unit.Format(float64(d.Mean))+than(func(d *Distribution) Value { return d.Mean })))
+			for _, x := range []Value{d.StdDev, d.Min} {
 				cells = append(cells, number(m.unit.Format(float64(x))))
 			}
 			for _, p := range []float64{50, 90, 95, 99, 99.9} {
@@ -199,7 +220,7 @@ func (v *view) percentileTable() []page.Table {
 				if !carries(d.Count, p) {
 					s += "*"
 				}
-				cells = append(cells, number(s))
+				cells = append(cells, number(s+than(func(d *Distribution) Value { return d.P(p) })))
 			}
 			t.Rows = append(t.Rows, append(cells, number(m.unit.Format(float64(d.Max)))))
 		}
@@ -228,6 +249,15 @@ func (v *view) failureNote() string {
 		}
 	}
 	return "No request failed."
+}
+
+// compares reports whether runs are held against the first one: those of a
+// sweep are meant to differ.
+func (v *view) compares() bool { return len(v.runs) > 1 && !v.sweep }
+
+// notes are what a reader has to know beside the totals.
+func (v *view) notes() string {
+	return strings.TrimSpace(v.differenceNote() + " " + v.warnings())
 }
 
 func (v *view) warnings() string {

@@ -128,6 +128,9 @@ func plain(s string) string { return report.Escape(s) }
 func lines(f figure.Figure, mark string) (*plot.Plot, error) {
 	p := titled(f.Title, mark)
 	p.X.Label.Text, p.Y.Label.Text = plain(f.X.Label), plain(f.Y.Label)
+	if u := f.Y.Unit; u == figure.Requests || u == figure.Tokens { // the ticks do not say it
+		p.Y.Label.Text += ", " + string(u)
+	}
 	x := func(v float64) float64 { return v }
 	if f.X.Tail {
 		x = figure.TailPosition
@@ -136,13 +139,17 @@ func lines(f figure.Figure, mark string) (*plot.Plot, error) {
 		p.X.Tick.Marker = units{f.X.Unit}
 	}
 	p.Y.Tick.Marker = units{f.Y.Unit}
-	lowX, highX, highY := math.Inf(1), math.Inf(-1), 0.0
+	lowX, highX, lowY, highY := math.Inf(1), math.Inf(-1), 0.0, 0.0
 	for _, s := range f.Series {
 		for i := range s.X {
 			if !math.IsNaN(s.Y[i]) && !math.IsNaN(s.X[i]) {
-				lowX, highX, highY = min(lowX, x(s.X[i])), max(highX, x(s.X[i])), max(highY, s.Y[i])
+				lowX, highX = min(lowX, x(s.X[i])), max(highX, x(s.X[i]))
+				lowY, highY = min(lowY, s.Y[i]), max(highY, s.Y[i])
 			}
 		}
+	}
+	if f.X.Unit == figure.Seconds || f.Curve && lowX < highX/3 {
+		lowX = min(0, lowX)
 	}
 	top := highY
 	for _, l := range f.Limits {
@@ -150,8 +157,8 @@ func lines(f figure.Figure, mark string) (*plot.Plot, error) {
 			top = max(top, l.Y)
 		}
 	}
-	if top == 0 {
-		top = 1
+	if top == lowY {
+		top = lowY + 1
 	}
 	top *= 1.25 // room for the legend
 	for _, s := range f.Shades {
@@ -184,7 +191,7 @@ func lines(f figure.Figure, mark string) (*plot.Plot, error) {
 		p.Add(line)
 		p.Legend.Add(plain(l.Name), line)
 	}
-	p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = lowX, highX, 0, top
+	p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = lowX, highX, lowY, top
 	if highX == lowX {
 		p.X.Min, p.X.Max = lowX-0.5, highX+0.5
 	}
@@ -241,21 +248,7 @@ func add(p *plot.Plot, s figure.Series, x func(float64) float64) error {
 	if len(s.Labels) == 0 || s.Dash || s.Points {
 		return nil
 	}
-	named := plotter.XYLabels{}
-	for i := range s.X {
-		if !math.IsNaN(s.Y[i]) && !math.IsNaN(s.X[i]) {
-			named.XYs, named.Labels = append(named.XYs, plotter.XY{X: x(s.X[i]), Y: s.Y[i]}), append(named.Labels, plain(s.Labels[i]))
-		}
-	}
-	labels, err := plotter.NewLabels(named)
-	if err != nil {
-		return err
-	}
-	labels.Offset = vg.Point{X: 3, Y: 4}
-	for i := range labels.TextStyle {
-		labels.TextStyle[i].Font.Size = 8
-	}
-	p.Add(labels)
+	p.Add(&names{s: s, x: x})
 	return nil
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"github.com/slogate/slogate/internal/report/figure"
 	"github.com/stretchr/testify/require"
+	"gonum.org/v1/plot/vg"
 )
 
 const evil = `</text><script>alert(1)</script>` + "\x1b[31m"
@@ -81,4 +82,33 @@ func TestWriteHeat(t *testing.T) {
 	for _, name := range []string{"heat-0.svg", "heat-0.png", "heat-1.svg", "heat-1.png"} {
 		require.FileExists(t, filepath.Join(dir, name))
 	}
+}
+
+// Each text has a place of its own, inside; where there is none, it has none.
+func TestPlace(t *testing.T) {
+	in := vg.Rectangle{Max: vg.Point{X: 100, Y: 100}}
+	var taken []vg.Rectangle
+	for range 4 {
+		box, ok := place(vg.Point{X: 90, Y: 50}, 30, 10, in, taken)
+		require.True(t, ok)
+		require.True(t, free(box, taken))
+		require.True(t, box.Min.X >= 0 && box.Max.X <= 100)
+		taken = append(taken, box)
+	}
+	_, ok := place(vg.Point{X: 50, Y: 50}, 200, 10, in, nil)
+	require.False(t, ok)
+}
+
+// A single gap is seen on paper, and what an axis counts is said.
+func TestSingleGapAndUnit(t *testing.T) {
+	r, g, b, _ := blues{}.Colors()[0].RGBA()
+	require.Less(t, max(r, g)>>8, uint32(0xe0))
+	require.Greater(t, b>>8, uint32(0xe0))
+	p, err := lines(figure.Figure{
+		Y: figure.Axis{Label: "Request rate", Unit: figure.Requests}, X: figure.Axis{Unit: figure.Seconds},
+		Series: []figure.Series{{X: figure.Values{5, 6}, Y: figure.Values{-1, 2}}},
+	}, "")
+	require.NoError(t, err)
+	require.Equal(t, "Request rate, req/s", p.Y.Label.Text)
+	require.Equal(t, []float64{0, 6, -1}, []float64{p.X.Min, p.X.Max, p.Y.Min})
 }

@@ -3,10 +3,8 @@ package chart
 import (
 	"image/color"
 	"math"
-	"slices"
 
 	"gonum.org/v1/plot"
-	"gonum.org/v1/plot/palette/moreland"
 	"gonum.org/v1/plot/plotter"
 
 	"github.com/slogate/slogate/internal/report/figure"
@@ -32,10 +30,7 @@ func heat(h figure.Heat, mark string) *plot.Plot {
 	p := titled(h.Title, mark)
 	p.X.Label.Text, p.Y.Label.Text = "time since the start of the run", "gap between tokens"
 	p.X.Tick.Marker, p.Y.Tick.Marker = units{figure.Seconds}, decades{}
-	colors := moreland.ExtendedBlackBody()
-	colors.SetMax(1.25) // its light end cannot be told from the paper
-	colors.SetMin(0)
-	m := plotter.NewHeatMap(cells{h}, darker{colors.Palette(64).Colors()})
+	m := plotter.NewHeatMap(cells{h}, blues{})
 	if m.Max == m.Min {
 		m.Max = m.Min + 1
 	}
@@ -59,12 +54,19 @@ func (decades) Ticks(low, high float64) (ticks []plot.Tick) {
 	return ticks
 }
 
-// darker is a palette from light to dark, so that the most stands out on paper.
-type darker struct{ colors []color.Color }
+// blues is the page's palette: the darker, the more. Its light end is far
+// enough from paper for a single gap to be seen.
+type blues struct{}
 
 // Colors implements palette.Palette.
-func (d darker) Colors() []color.Color {
-	turned := slices.Clone(d.colors)
-	slices.Reverse(turned)
-	return turned
+func (blues) Colors() []color.Color {
+	const n = 64
+	low, high := [3]float64{0xb4, 0xd4, 0xee}, [3]float64{0x08, 0x30, 0x6b}
+	all := make([]color.Color, n)
+	for i := range all {
+		share := float64(i) / (n - 1)
+		part := func(k int) uint8 { return uint8(low[k] + (high[k]-low[k])*share + 0.5) }
+		all[i] = color.RGBA{R: part(0), G: part(1), B: part(2), A: 255}
+	}
+	return all
 }

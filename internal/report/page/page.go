@@ -104,7 +104,7 @@ var uplotCSS string
 var uplotLicense string
 
 var layout = template.Must(template.New("page").Funcs(template.FuncMap{
-	"text": report.Escape, "lines": escapeLines, "figureTable": figureTable, "heatTable": heatTable,
+	"text": report.Escape, "lines": escapeLines, "figureTable": figureTable, "heatTable": heatTable, "numbers": numbers,
 }).Parse(pageHTML))
 
 // Write writes p to w.
@@ -177,7 +177,7 @@ func chartData(p Page) ([]byte, error) {
 			data.Heats[h.ID] = heat{h, pack(h.Counts)}
 		}
 		for _, t := range s.Timelines {
-			t.Classes = append([]string(nil), t.Classes...)
+			t.Classes = append([]string{}, t.Classes...) // not null
 			for i := range t.Classes {
 				t.Classes[i] = report.Escape(t.Classes[i])
 			}

@@ -10,6 +10,12 @@ import (
 	"github.com/slogate/slogate/internal/report/figure"
 )
 
+// numbers reports whether a column holds numbers, so that its head stands
+// above them.
+func numbers(rows [][]Cell, column int) bool {
+	return len(rows) > 0 && column < len(rows[0]) && rows[0][column].Number
+}
+
 // mostRows bounds the tables beside charts: evenly spread points of them.
 const mostRows = 25
 

@@ -13,7 +13,7 @@ function surface(canvas) {
 	const ctx = canvas.getContext('2d');
 	ctx.scale(px, px);
 	ctx.font = '12px ' + getComputedStyle(canvas).fontFamily;
-	return {ctx, width, height, left: 62, top: 6, right: width - 8, bottom: height - 40};
+	return {ctx, width, height, left: 76, top: 6, right: width - 8, bottom: height - 40};
 }
 
 // ticks are round values between two, at most about n.
@@ -31,15 +31,15 @@ function timeAxis(s, from, to) {
 	ctx.strokeStyle = color('line');
 	ctx.textAlign = 'center';
 	ctx.textBaseline = 'top';
-	for (const t of ticks(from, to, Math.max(2, (s.right - s.left) / 90))) {
+	const at = ticks(from, to, Math.max(2, (s.right - s.left) / 90)), texts = tickTexts('s', at);
+	at.forEach((t, i) => {
 		const x = s.left + (t - from) / (to - from) * (s.right - s.left);
 		ctx.beginPath();
 		ctx.moveTo(x, s.bottom);
 		ctx.lineTo(x, s.bottom + 5);
 		ctx.stroke();
-		const text = to - from < 1 ? digits(t, 6) + ' s' : seconds(t);
-		ctx.fillText(text, Math.min(x, s.width - ctx.measureText(text).width / 2), s.bottom + 7);
-	}
+		ctx.fillText(texts[i], Math.min(x, s.width - ctx.measureText(texts[i]).width / 2), s.bottom + 7);
+	});
 	ctx.fillText('time since the start of the run', (s.left + s.right) / 2, s.bottom + 23);
 	ctx.strokeRect(s.left - 0.5, s.top - 0.5, s.right - s.left + 1, s.bottom - s.top + 1);
 }

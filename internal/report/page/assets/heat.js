@@ -31,7 +31,7 @@ function drawHeat(element, h) {
 		const every = Math.max(1, Math.ceil(h.rows / 8));
 		for (let r = 0; r <= h.rows; r += every) ctx.fillText(show('s', edge(r)), s.left - 5, Math.max(s.bottom - r * high, s.top + 6));
 		timeAxis(s, 0, h.end);
-		sideLabel(s, '');
+		sideLabel(s, 'gap between token events');
 		if (at >= 0) {
 			ctx.strokeStyle = color('failed');
 			ctx.strokeRect(s.left + at * wide, s.top, Math.max(wide, 2), s.bottom - s.top);

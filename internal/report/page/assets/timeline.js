@@ -64,14 +64,15 @@ function drawTimeline(element, t) {
 		ctx.rect(s.left, s.top, s.right - s.left, s.bottom - s.top);
 		ctx.clip();
 		const part = (i, a, b) => ctx.fillRect(s.left + (a * t.tick - from) * scale, s.top + placed.lane.get(i) * high, Math.max((b - a) * t.tick * scale, 0.75), thick);
-		const failed = (i) => (bars.flags[i] & 0x3f) !== 0;
+		const kind = (i) => t.classes[(bars.flags[i] & 0x3f) - 1], ended = (i) => kind(i) === undefined;
 		const sent = (i) => bars.start[i] + bars.queue[i];
 		const layer = (name, f) => { ctx.fillStyle = color(name); visible.forEach(f); };
 		layer('queue', (i) => { if (bars.queue[i]) part(i, bars.start[i], sent(i)); });
-		layer('prefill', (i) => { if (!failed(i)) part(i, sent(i), sent(i) + Math.min(bars.first[i], bars.length[i])); });
-		layer('decode', (i) => { if (!failed(i) && bars.first[i] < bars.length[i]) part(i, sent(i) + bars.first[i], sent(i) + bars.length[i]); });
-		layer('failed', (i) => { if (failed(i)) part(i, sent(i), sent(i) + bars.length[i]); });
-		layer('shade', (i) => { if (bars.flags[i] >> 6) part(i, bars.start[i], sent(i) + bars.length[i]); });
+		layer('prefill', (i) => { if (ended(i)) part(i, sent(i), sent(i) + Math.min(bars.first[i], bars.length[i])); });
+		layer('decode', (i) => { if (ended(i) && bars.first[i] < bars.length[i]) part(i, sent(i) + bars.first[i], sent(i) + bars.length[i]); });
+		layer('failed', (i) => { if (!ended(i) && kind(i) !== 'cancelled') part(i, sent(i), sent(i) + bars.length[i]); });
+		layer('cancelled', (i) => { if (kind(i) === 'cancelled') part(i, sent(i), sent(i) + bars.length[i]); });
+		layer('dim', (i) => { if (bars.flags[i] >> 6) part(i, bars.start[i], sent(i) + bars.length[i]); });
 		if (chosen >= 0 && placed.lane.has(chosen)) {
 			ctx.strokeStyle = color('text');
 			ctx.lineWidth = 2;
@@ -83,7 +84,7 @@ function drawTimeline(element, t) {
 		let x = s.left;
 		ctx.textAlign = 'left';
 		ctx.textBaseline = 'alphabetic';
-		for (const [name, text] of [['queue', 'waits'], ['prefill', 'to first token'], ['decode', 'to end'], ['failed', 'failed']]) {
+		for (const [name, text] of [['queue', 'waits'], ['prefill', 'to first token'], ['decode', 'to end'], ['failed', 'failed'], ['cancelled', 'cancelled']]) {
 			ctx.fillStyle = color(name);
 			ctx.fillRect(x, s.height - 10, 10, 10);
 			ctx.fillStyle = color('text');

@@ -4,25 +4,38 @@ function digits(v, n) {
 	return String(Number(v.toPrecision(n)));
 }
 
-function seconds(v) {
+// seconds shows a time with n digits, and of one of minutes n - 3 decimals.
+function seconds(v, n = 3) {
 	const a = Math.abs(v);
 	if (a === 0) return '0s';
-	if (a < 0.9995e-3) return digits(v * 1e6, 3) + 'µs';
-	if (a < 0.9995) return digits(v * 1e3, 3) + 'ms';
-	if (a < 120) return digits(v, 3) + 's';
-	const all = Math.round(a), h = Math.floor(all / 3600), m = Math.floor(all / 60) % 60, s = all % 60;
-	return (h ? h + 'h' : '') + m + 'm' + (s ? s + 's' : '');
+	if (a < 0.9995e-3) return digits(v * 1e6, n) + 'µs';
+	if (a < 0.9995) return digits(v * 1e3, n) + 'ms';
+	if (a < 120) return digits(v, n) + 's';
+	const fine = Math.pow(10, n - 3), all = Math.round(a * fine) / fine;
+	const h = Math.floor(all / 3600), m = Math.floor(all / 60) % 60, s = Number((all % 60).toFixed(n - 3));
+	return (v < 0 ? '-' : '') + (h ? h + 'h' : '') + m + 'm' + (s ? s + 's' : '');
 }
 
-function count(v) {
-	return Math.abs(v) >= 1e6 ? digits(v, 4) : digits(v, 4).replace(/^(-?\d+)(\d{3})(\.|$)/, '$1,$2$3');
+function count(v, n = 4) {
+	return Math.abs(v) >= 1e6 ? digits(v, n) : digits(v, n).replace(/^(-?\d+)(\d{3})(\.|$)/, '$1,$2$3');
 }
 
-function show(unit, v) {
+function show(unit, v, n) {
 	if (v === null || v === undefined || Number.isNaN(v)) return '–';
-	if (unit === 's') return seconds(v);
+	if (unit === 's') return seconds(v, n);
 	if (unit === 'p') return 'p' + v;
-	return count(v) + (unit ? ' ' + unit : '');
+	return count(v, n) + (unit ? ' ' + unit : '');
+}
+
+// tickTexts are the labels of an axis: with as many digits as its ticks have,
+// so that those of a narrow view far from 0 are not rounded to one another.
+function tickTexts(unit, values) {
+	const most = 9, exact = values.map((v) => show(unit, v, most));
+	for (let n = unit === 's' ? 3 : 4; n < most; n++) {
+		const texts = values.map((v) => show(unit, v, n));
+		if (texts.every((t, i) => t === exact[i])) return texts;
+	}
+	return exact;
 }
 
 // Where a percentile lies on an axis that gives each nine as much room.
