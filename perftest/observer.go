@@ -56,7 +56,7 @@ type Snapshot struct {
 	Missed int `json:"missed"`
 }
 
-// ObservedRun tells one run from others.
+// ObservedRun tells one run from others. Its texts are valid UTF-8.
 type ObservedRun struct {
 	Name      string `json:"name"` // the scenario's
 	Test      string `json:"test"`

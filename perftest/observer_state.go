@@ -1,6 +1,7 @@
 package perftest
 
 import (
+	"strings"
 	"time"
 
 	"github.com/slogate/slogate/internal/record"
@@ -9,13 +10,17 @@ import (
 // snapshots gives how the run of res stands, whenever it is asked.
 func (d *driver) snapshots(res *Result) func() Snapshot {
 	run := ObservedRun{
-		Name: res.Name, Test: res.Test, Package: res.Package, Simulated: res.Simulated,
+		Name: validText(res.Name), Test: validText(res.Test), Package: res.Package, Simulated: res.Simulated,
 		Started: res.Started, Target: res.Target, Load: res.Scenario.Load,
 	}
+	run.Target.Model = validText(run.Target.Model)
 	return func() Snapshot {
 		return Snapshot{Run: run, At: Value(time.Since(d.epoch).Seconds()), Live: d.live()}
 	}
 }
+
+// validText is s for what takes UTF-8 alone, as the labels of a metric.
+func validText(s string) string { return strings.ToValidUTF8(s, "\ufffd") }
 
 // stopObservers ends them with the run, and says in res what they missed.
 func (d *driver) stopObservers(res *Result) {
@@ -64,7 +69,7 @@ func limit(d time.Duration) Value {
 // finished is what observers get of a record.
 func finished(r *record.Record) FinishedRequest {
 	return FinishedRequest{
-		Index: r.Index, Part: r.Part.String(), Slot: r.Slot, Row: r.Row, Tag: r.Tag, Turn: r.Turn, Items: r.Items,
+		Index: r.Index, Part: r.Part.String(), Slot: r.Slot, Row: r.Row, Tag: validText(r.Tag), Turn: r.Turn, Items: r.Items,
 		Scheduled: seconds(r.Scheduled), Sent: seconds(r.Sent), FirstToken: seconds(r.FirstToken),
 		LastToken: seconds(r.LastToken), Done: seconds(r.Done),
 		TTFT: seconds(r.TTFT()), TTFA: seconds(r.TTFA()), TTST: seconds(r.TTST()), TPOT: Value(r.TPOT() / 1e9),

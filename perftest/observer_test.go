@@ -175,3 +175,22 @@ func TestRunRefusesObserver(t *testing.T) {
 		require.Contains(t, fatal, "Observers[1] is nil: leave it out")
 	}
 }
+
+// Exporters take UTF-8 alone, and a name or tag may be anything.
+func TestObservedTextsAreValid(t *testing.T) {
+	inResults(t)
+	var name, tag string
+	synctest.Test(t, func(t *testing.T) {
+		s := simserver.StartPipe(t, simserver.Profile{TTFT: 200 * time.Millisecond})
+		perftest.Run(t, perftest.Scenario{
+			Name: "a\xff", Target: s.Target(), Load: perftest.Closed{Concurrency: 1, Requests: 1, KeepEnds: true},
+			Workload: fixtures.Mix{{Workload: fixtures.Prompts{Prompts: []string{"Hello"}, Output: 5}, Tag: "b\xff", Weight: 1}},
+			Observers: []perftest.Observer{perftest.ObserverFunc(func(s perftest.Snapshot) {
+				if name = s.Run.Name; len(s.Finished) > 0 {
+					tag = s.Finished[0].Tag
+				}
+			})},
+		})
+	})
+	require.Equal(t, []string{"a\ufffd", "b\ufffd"}, []string{name, tag})
+}

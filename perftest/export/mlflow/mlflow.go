@@ -111,7 +111,7 @@ type number struct {
 	Step      int64   `json:"step"`
 }
 
-func (s *server) log(ctx context.Context, res *perftest.Result) error {
+func (s *server) log(ctx context.Context, res *perftest.Result) (err error) {
 	experiment, err := s.experiment(ctx)
 	if err != nil {
 		return err
@@ -136,6 +136,11 @@ func (s *server) log(ctx context.Context, res *perftest.Result) error {
 		return err
 	}
 	id := made.Run.Info.ID
+	defer func() {
+		if err != nil && ctx.Err() == nil { // else it would be shown as running for ever
+			_ = s.post(ctx, "runs/update", map[string]any{"run_id": id, "status": "FAILED", "end_time": ended.UnixMilli()}, nil)
+		}
+	}()
 	if err = s.post(ctx, "runs/log-batch", map[string]any{"run_id": id, "params": parameters(res)}, nil); err != nil {
 		return err
 	}
@@ -195,15 +200,16 @@ func (s *server) do(ctx context.Context, method, path string, body, answer any) 
 	return err
 }
 
-// outcome is the run's status, and the worst verdict.
+// outcome is the run's status, and the worst of the verdicts that decide.
 func outcome(res *perftest.Result) (status, verdict string) {
 	verdict = "none"
+	worst := -1
 	for _, v := range res.Verdicts {
-		if verdict == "none" || verdict == string(perftest.Pass) {
-			verdict = string(v.Outcome)
+		if rank := slices.Index([]perftest.Outcome{perftest.Pass, perftest.Inconclusive, perftest.Invalid, perftest.Fail}, v.Decided()); rank > worst {
+			worst, verdict = rank, string(v.Decided())
 		}
 	}
-	if res.Partial || verdict != "none" && verdict != string(perftest.Pass) {
+	if res.Partial || worst > 0 {
 		return "FAILED", verdict
 	}
 	return "FINISHED", verdict

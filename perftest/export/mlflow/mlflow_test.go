@@ -74,7 +74,7 @@ func TestLog(t *testing.T) {
 	f := &fake{bodies: map[string]map[string]any{}, got: map[string]float64{}, params: map[string]string{}}
 	url := exporttest.Serve(t, f.serve)
 	res := exporttest.Run(t)
-	require.NoError(t, res.SaveVerdicts([]perftest.Verdict{{Outcome: perftest.Pass}, {Outcome: perftest.Fail}, {Outcome: perftest.Pass}}))
+	require.NoError(t, res.SaveVerdicts([]perftest.Verdict{{Point: perftest.Pass}, {Point: perftest.Invalid}, {Point: perftest.Fail}, {Point: perftest.Pass}}))
 	var r recorder
 	require.True(t, Log(&r, res, Config{URL: url + "/", Token: "hidden", Tags: map[string]string{"team": "serving"}}))
 	require.Empty(t, r)
@@ -121,6 +121,39 @@ func TestLogFails(t *testing.T) {
 	require.Len(t, r.errors, 3)
 	require.Contains(t, r.errors[1], `Config.URL is "mlflow:5000"`)
 	require.Contains(t, r.errors[2], "Config.Headers[Authorization] is [redacted]")
+}
+
+// The verdict is the one that decided the test: a kept objective that is not
+// proven has not failed.
+func TestOutcome(t *testing.T) {
+	for _, c := range []struct {
+		verdicts        []perftest.Verdict
+		status, verdict string
+	}{
+		{nil, "FINISHED", "none"},
+		{[]perftest.Verdict{{Point: perftest.Pass, Outcome: perftest.Inconclusive}}, "FINISHED", "PASS"},
+		{[]perftest.Verdict{{Point: perftest.Pass, Outcome: perftest.Inconclusive, Gate: true}, {Point: perftest.Fail, Outcome: perftest.Fail}}, "FAILED", "FAIL"},
+		{[]perftest.Verdict{{Point: perftest.Pass, Outcome: perftest.Inconclusive, Gate: true}}, "FAILED", "INCONCLUSIVE"},
+	} {
+		status, verdict := outcome(&perftest.Result{Verdicts: c.verdicts})
+		require.Equal(t, [2]string{c.status, c.verdict}, [2]string{status, verdict})
+	}
+}
+
+// A run that could not be logged to its end does not go on for ever.
+func TestLogEndsTheRun(t *testing.T) {
+	f := &fake{bodies: map[string]map[string]any{}, got: map[string]float64{}, params: map[string]string{}}
+	url := exporttest.Serve(t, func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasSuffix(r.URL.Path, "log-batch") {
+			http.Error(w, "no", http.StatusBadRequest)
+			return
+		}
+		f.serve(w, r)
+	})
+	var r recorder
+	require.False(t, Log(&r, exporttest.Run(t), Config{URL: url}))
+	require.Len(t, r.logs, 1)
+	require.Equal(t, "FAILED", f.bodies["runs/update"]["status"])
 }
 
 func TestKeyOf(t *testing.T) {

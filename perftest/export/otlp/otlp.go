@@ -23,6 +23,7 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -175,7 +176,11 @@ func (e *Exporter) send() {
 	if err == nil {
 		err = e.to.Export(ctx, &all)
 	}
-	if e.warning = ""; err != nil {
+	switch e.warning = ""; {
+	case err == nil:
+	case strings.Contains(err.Error(), "OTLP partial success"): // the exporter's own error has no type
+		e.warning = fmt.Sprintf("%s took the metrics in part", export.Shown(e.cfg.URL))
+	default:
 		e.warning = fmt.Sprintf("the metrics for %s were not taken: %s", export.Shown(e.cfg.URL), export.Why(err))
 	}
 }

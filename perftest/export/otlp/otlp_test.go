@@ -73,6 +73,10 @@ func TestSendFails(t *testing.T) {
 	exporttest.WarnsOnce(t, Start(t, Config{URL: exporttest.Serve(t, func(w http.ResponseWriter, _ *http.Request) {
 		http.Error(w, "hidden", http.StatusServiceUnavailable)
 	})}), "were not taken: status 503")
+	exporttest.WarnsOnce(t, Start(t, Config{URL: exporttest.Serve(t, func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/x-protobuf")
+		_, _ = w.Write([]byte("\x0a\x0f\x08\x05\x12\x0bhidden\x1b[31m")) // five points rejected, and why
+	})}), "took the metrics in part")
 }
 
 func TestRefused(t *testing.T) {

@@ -24,6 +24,7 @@ import (
 	"net"
 	"net/http"
 	"strconv"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -42,10 +43,11 @@ type Config struct {
 	// "127.0.0.1:9464"; port 0 is a free one. Empty serves none.
 	Addr string
 	// PushURL is a Pushgateway's address, to which the figures are pushed at
-	// the end of a run, in place of those before in the same group; empty pushes
-	// nothing.
+	// the end of a run, in place of those before in the same group: the labels
+	// job and test, which is the name of the test that started the exporter.
+	// Empty pushes nothing.
 	PushURL string
-	// Job names the group of a push; empty means "slogate".
+	// Job of the group; empty means "slogate".
 	Job string
 	// Headers of a push, such as Authorization. Their values are secrets.
 	Headers perftest.Headers
@@ -73,7 +75,7 @@ type Exporter struct {
 // cannot be is a fatal error of the test.
 func Start(t testing.TB, cfg Config) *Exporter {
 	t.Helper()
-	e, err := open(cfg)
+	e, err := open(cfg, t.Name())
 	if err != nil {
 		t.Fatalf("prometheus: %v", err)
 	}
@@ -81,7 +83,7 @@ func Start(t testing.TB, cfg Config) *Exporter {
 	return e
 }
 
-func open(cfg Config) (*Exporter, error) {
+func open(cfg Config, test string) (*Exporter, error) {
 	e := &Exporter{registry: prometheus.NewRegistry(), missedOf: map[string]int{}}
 	labels := []string{"scenario", "model", "simulated"}
 	e.requests = prometheus.NewCounterVec(prometheus.CounterOpts{Name: "slogate_requests_total", Help: "Measured requests that have ended, by failure class."}, append(labels[:3:3], "class"))
@@ -103,7 +105,7 @@ func open(cfg Config) (*Exporter, error) {
 			return nil, err
 		}
 		e.shown, e.client = export.Shown(cfg.PushURL), export.Client(cfg.Headers)
-		e.pusher = push.New(cfg.PushURL, cmp.Or(cfg.Job, "slogate")).Gatherer(e.registry).Client(e.client)
+		e.pusher = push.New(cfg.PushURL, cmp.Or(cfg.Job, "slogate")).Grouping("test", strings.ToValidUTF8(test, "\ufffd")).Gatherer(e.registry).Client(e.client)
 	}
 	if cfg.Addr == "" {
 		return e, nil

@@ -87,7 +87,7 @@ func TestPush(t *testing.T) {
 	require.Empty(t, res.Warnings)
 	require.Len(t, got, 1)
 	check(t, got[0])
-	require.Equal(t, "/metrics/job/nightly", path)
+	require.Equal(t, "/metrics/job/nightly/test/TestPush", path, "each test has a group of its own, that the next one leaves")
 	require.Equal(t, "Bearer k", key)
 }
 
@@ -105,7 +105,7 @@ func TestRefused(t *testing.T) {
 		`Config.Headers[A] is [redacted]`:    {PushURL: "http://a", Headers: perftest.Headers{"A": "\n"}},
 		`Config.Addr is "127.0.0.1:notport"`: {Addr: "127.0.0.1:notport"},
 	} {
-		_, err := open(cfg)
+		_, err := open(cfg, "T")
 		require.ErrorContains(t, err, want)
 	}
 }
