@@ -41,6 +41,10 @@
 //	                                    tests are: Run sends nothing, and gives these to be judged
 //	                                    and reported again; shards of one run are merged
 //	PERFTEST_MISSING   -perf.missing    replay a run although shards are missing: it is partial
+//	PERFTEST_LIVE      -perf.live       address, such as 127.0.0.1:8088, of a page that shows the runs
+//	                                    under way and has a button that ends them as Ctrl-C does
+//	PERFTEST_LIVE_OUTSIDE  -perf.live-outside  let it be an address that other machines reach:
+//	                                    whoever can open the page can end the runs
 //	PERFTEST_BOTTLENECK  none           "warn" judges a run although its client was the bottleneck
 //	PERFTEST_UPDATE    -perf.update     append what was measured to the baselines of assert.NoRegression
 //	PERFTEST_REQUIRED  -perf.required   fail instead of simulating, and (with [Main]) when no

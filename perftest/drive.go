@@ -70,7 +70,7 @@ func (r *run) measure(ctx context.Context) (*Result, error) {
 	d.slots.get(burst - 1)
 	res := r.result()
 	progress := d.startProgress()
-	d.observers = observe(r.scenario.Observers, d.snapshots(res))
+	d.observers = observe(r.watchers(), d.snapshots(res))
 	d.ahead.Ready(ctx)
 	var ran load.Report
 	var readings health.Readings

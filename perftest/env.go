@@ -23,6 +23,8 @@ var (
 	flagCompare  = flag.String("perf.compare", "", "folders of results to compare, by commas: no test is run")
 	flagReplay   = flag.String("perf.replay", "", "folders with stored runs, by commas, to judge and report again: nothing is sent (PERFTEST_REPLAY)")
 	flagMissing  = flag.Bool("perf.missing", false, "replay a run of which shards are missing, as a partial one (PERFTEST_MISSING)")
+	flagLive     = flag.String("perf.live", "", "address of a page that shows the runs under way and can stop them, such as 127.0.0.1:8088 (PERFTEST_LIVE)")
+	flagOutside  = flag.Bool("perf.live-outside", false, "let that page be reached from other machines (PERFTEST_LIVE_OUTSIDE)")
 	flagUpdate   = flag.Bool("perf.update", false, "append what was measured to the baselines (PERFTEST_UPDATE)")
 	flagRequired = flag.Bool("perf.required", false, "fail without a server or without a run (PERFTEST_REQUIRED)")
 )
@@ -34,6 +36,8 @@ type settings struct {
 	url, model, results string
 	key                 Secret
 	chartsText          string
+	live                string // address of the live page
+	liveOutside         bool   // it may be one that other machines reach
 	replay              string // folders with stored runs
 	missing             bool   // shards of theirs may be
 	required            bool
@@ -94,6 +98,8 @@ func readSettings() settings {
 		bottleneckWarns: os.Getenv("PERFTEST_BOTTLENECK") == "warn",
 		shardText:       either(*flagShard, "PERFTEST_SHARD"),
 		nonceText:       os.Getenv("PERFTEST_NONCE"),
+		live:            either(*flagLive, "PERFTEST_LIVE"),
+		liveOutside:     *flagOutside || truthy(os.Getenv("PERFTEST_LIVE_OUTSIDE")),
 		replay:          either(*flagReplay, "PERFTEST_REPLAY"),
 		missing:         *flagMissing || truthy(os.Getenv("PERFTEST_MISSING")),
 		chartsText:      either(*flagCharts, "PERFTEST_CHARTS"),

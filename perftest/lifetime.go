@@ -39,12 +39,14 @@ func lifetime(t testing.TB) (ctx context.Context, stop func()) {
 		interrupted.Store(true)
 		cancel(errInterrupted)
 	})
+	forget := onInterrupt(func() { cancel(errInterrupted) })
 	cancelDeadline := func() {}
 	if d, ok := deadlineOf(t); ok {
 		ctx, cancelDeadline = context.WithDeadlineCause(ctx, d.Add(-reserve(time.Until(d))), errDeadline)
 	}
 	return ctx, func() {
 		stopListening()
+		forget()
 		cancelDeadline()
 		cancel(nil)
 	}

@@ -33,7 +33,9 @@ func Main(m interface{ Run() int }) int {
 		return compareStored(*flagCompare, os.Stdout, os.Stderr)
 	}
 	holdAnnotations()
+	closeLivePage := holdLivePage()
 	code := m.Run()
+	closeLivePage()
 	showAnnotations(os.Stdout)
 	if code == 0 && runs.Load() == 0 && Required() && !listing() {
 		fmt.Fprintln(os.Stderr, "PERFTEST_REQUIRED is set, and no scenario ran and no stored result was read: check -run and -skip")

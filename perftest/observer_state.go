@@ -1,6 +1,7 @@
 package perftest
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -21,6 +22,14 @@ func (d *driver) snapshots(res *Result) func() Snapshot {
 
 // validText is s for what takes UTF-8 alone, as the labels of a metric.
 func validText(s string) string { return strings.ToValidUTF8(s, "\ufffd") }
+
+// watchers are the scenario's observers, and the live page.
+func (r *run) watchers() []Observer {
+	if r.live == nil {
+		return r.scenario.Observers
+	}
+	return append(slices.Clone(r.scenario.Observers), r.live)
+}
 
 // stopObservers ends them with the run, and says in res what they missed.
 func (d *driver) stopObservers(res *Result) {

@@ -57,9 +57,13 @@ func runOnce(t testing.TB, s Scenario, from passage) *Result {
 	if s.Target.Simulated && set.required {
 		fatal("PERFTEST_REQUIRED is set and the target is simulated: set PERFTEST_URL to the server to measure")
 	}
+	live, err := set.liveOn(t)
+	if err != nil {
+		fatal("%s: %v", s.Name, err)
+	}
 	ctx, stop := lifetime(t)
 	defer stop()
-	r := &run{scenario: s, from: from, settings: set, test: t.Name(), bubble: inBubble(t), grace: graceWithin(t), logf: func(format string, args ...any) { t.Helper(); t.Logf(format, args...) }}
+	r := &run{live: live, scenario: s, from: from, settings: set, test: t.Name(), bubble: inBubble(t), grace: graceWithin(t), logf: func(format string, args ...any) { t.Helper(); t.Logf(format, args...) }}
 	defer r.close()
 	if err := r.setUp(ctx); errors.Is(err, errShort) {
 		t.Skipf("%s: %v", s.Name, err)

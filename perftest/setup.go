@@ -46,6 +46,7 @@ type run struct {
 	source   Source
 	dir      string
 	unlock   func()
+	live     *liveRun // nil without a live page
 	scraper  *scraper // nil where the server is not asked for its metrics
 }
 

@@ -57,6 +57,7 @@ func Sweep(t *testing.T, s Scenario, levels Levels, check func(t *testing.T, res
 	if err := lasts("Levels.CoolDown", levels.CoolDown, "none"); err != nil {
 		t.Fatal(err)
 	}
+	defer holdLivePage()() // between the levels, too
 	var results []*Result
 	var view report.LevelsView
 	next := passage{}

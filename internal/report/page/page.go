@@ -246,3 +246,6 @@ func escapeLines(s string) string {
 	}
 	return strings.Join(lines, "\n")
 }
+
+// Style is the page's, for other pages that are to look like it.
+func Style() string { return pageCSS }
