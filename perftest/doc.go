@@ -31,6 +31,8 @@
 //	                                    A relative one counts from the package's folder.
 //	PERFTEST_SHARD     -perf.shard      part i/n of the load that this process sends; [Merge]
 //	                                    joins the parts' results
+//	PERFTEST_RENDEZVOUS  none           host:port at which the shards of a load meet, to begin
+//	                                    together and give one result; see package perftest/cluster
 //	PERFTEST_NONCE     none             the run's own number, which makes random prompts new to the
 //	                                    server; set it to repeat them, or for shards of one run
 //	PERFTEST_CHARTS    -perf.charts     "svg", "png" or "svg,png": the charts of report.html as

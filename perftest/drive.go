@@ -52,12 +52,20 @@ func (r *run) measure(ctx context.Context) (*Result, error) {
 	d := &driver{run: r, stop: ctx, collector: newCollector(), slots: slots{client: r.client}}
 	d.collector.tokens.tokenizer = r.scenario.Tokenizer
 	d.collector.whole = r.api == Embeddings || r.api == Rerank
-	d.watch = watch{slos: r.scenario.SLOs, runs: max(1, r.scenario.Repeat), planned: r.settings.shard.Of(r.plan.Requests), looks: r.scenario.looks(r.plan), lost: func() { lose(errMustFail) }}
+	d.watch = watch{slos: r.scenario.SLOs, runs: max(1, r.scenario.Repeat), planned: r.reported().Of(r.plan.Requests), looks: r.scenario.looks(r.plan), lost: func() { lose(errMustFail) }}
+	if root := r.root(); root != nil {
+		defer context.AfterFunc(ctx, func() { root.Stop(ended(ctx, nil)) })()
+	}
 	writer, err := record.Create(filepath.Join(r.dir, requestsFile), d.fold)
 	if err != nil {
 		return r.result(), fmt.Errorf("results: %w", err)
 	}
 	d.writer, d.put = writer, writer.Put
+	if m := r.member(); m != nil {
+		d.watch.slos = nil // shard 0 looks at them
+		m.Follow(filepath.Join(r.dir, requestsFile))
+		m.Show(d.sums)
+	}
 	if n := r.scenario.TurnsInFlight; n > 0 {
 		d.places = make(chan struct{}, n)
 	}
@@ -90,7 +98,7 @@ func (r *run) measure(ctx context.Context) (*Result, error) {
 	}
 	res.taken = d.next
 	writeErr := d.writer.Close()
-	r.lost = d.watch.why
+	r.lost, r.torn = d.watch.why, writeErr
 	res.Counts.Dropped, res.Counts.Unsent = ran.Dropped, ran.Unsent
 	res.Counts.Planned = max(res.Counts.Planned, ran.Planned)
 	d.collector.finish(res, r.slots())
@@ -154,6 +162,9 @@ func (d *driver) phases(ctx context.Context) (load.Report, health.Readings) {
 		d.warmup.Store(false)
 		warmedUp = true
 	}
+	if d.begin(ctx, "connections") != nil {
+		return load.Report{Reason: load.ReasonStopped}, health.Readings{}
+	}
 	if d.scraper != nil {
 		d.scraper.start(ctx, filepath.Join(d.dir, serverFile))
 	}
@@ -164,6 +175,9 @@ func (d *driver) phases(ctx context.Context) (load.Report, health.Readings) {
 			d.broken(err)
 			return load.Report{Reason: load.ReasonStopped}, health.Readings{}
 		}
+	}
+	if d.begin(ctx, "load") != nil {
+		return load.Report{Reason: load.ReasonStopped}, health.Readings{}
 	}
 	d.client.ResetReadLag()
 	watch := health.Start(d.watching())

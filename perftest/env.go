@@ -44,6 +44,7 @@ type settings struct {
 	update              bool // of baselines
 	bottleneckWarns     bool
 	shardText           string
+	rendezvous          bool // the shards of the load meet
 	nonceText           string
 	nonce               uint64     // of nonceText, once it is checked; 0 for one of the run's own
 	shard               load.Shard // of shardText, once it is checked
@@ -97,6 +98,7 @@ func readSettings() settings {
 		key:             Secret(either(os.Getenv("PERFTEST_API_KEY"), "OPENAI_API_KEY")),
 		bottleneckWarns: os.Getenv("PERFTEST_BOTTLENECK") == "warn",
 		shardText:       either(*flagShard, "PERFTEST_SHARD"),
+		rendezvous:      os.Getenv("PERFTEST_RENDEZVOUS") != "",
 		nonceText:       os.Getenv("PERFTEST_NONCE"),
 		live:            either(*flagLive, "PERFTEST_LIVE"),
 		liveOutside:     *flagOutside || truthy(os.Getenv("PERFTEST_LIVE_OUTSIDE")),

@@ -75,7 +75,7 @@ func (r *run) provable() error {
 		planned = int(math.Ceil(p.rate * p.Duration.Seconds()))
 	}
 	planned *= max(1, r.scenario.Repeat)
-	if planned == 0 || r.settings.shard.Count > 1 {
+	if planned == 0 || r.settings.shard.Count > 1 && !r.settings.rendezvous {
 		return nil // how many fit into the time is not known, or these are not all
 	}
 	var lacking []string

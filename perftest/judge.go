@@ -61,6 +61,9 @@ func (r *Result) Judge(slos ...SLO) []Verdict {
 	}
 	bind(verdicts)
 	bottleneck := r.bottleneck(slos)
+	if r.elsewhere != "" {
+		bottleneck = "the requests are not here: the verdict is " + r.elsewhere
+	}
 	for i := range verdicts {
 		v := &verdicts[i]
 		if bottleneck != "" {

@@ -34,6 +34,16 @@ type ShardInfo struct {
 	Started time.Time `json:"started"`
 	// ClockAhead is by how much that clock was said to be ahead.
 	ClockAhead Value `json:"clock_ahead_s"`
+	// ClockBound is the most by which ClockAhead is wrong, where shards have
+	// met (see package perftest/cluster), and ClockDrift by how much it had
+	// changed at the end of the run; both 0 elsewhere.
+	ClockBound Value `json:"clock_bound_s,omitzero"`
+	ClockDrift Value `json:"clock_drift_s,omitzero"`
+	// From is the address that the shard came from; empty for shard 0, and
+	// where shards have not met.
+	From string `json:"from,omitzero"`
+	// Lost says why the part is not whole; empty when it is.
+	Lost string `json:"lost,omitzero"`
 	// Ended is how the shard's run ended, as of the whole.
 	Ended string `json:"ended"`
 	URL   string `json:"url"` // of the server that it measured

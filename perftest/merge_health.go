@@ -121,9 +121,10 @@ func (p *part) ownWarnings() (own []string) {
 	return own
 }
 
-// apart reports whether two parts had no moment in common.
+// apart reports whether two parts had no moment in common. Those of shards that
+// have met come without their samples, and began together.
 func (m *merger) apart(a, b *part) bool {
-	if a.Counts.Sent == 0 || b.Counts.Sent == 0 {
+	if len(a.samples.all) == 0 || len(b.samples.all) == 0 {
 		return false
 	}
 	from, to := a.rateSpan()

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/slogate/slogate/internal/meet"
 	"github.com/slogate/slogate/internal/record"
 )
 
@@ -40,29 +41,43 @@ func (d *driver) stopObservers(res *Result) {
 	}
 }
 
-// live is the run's figures so far.
-func (d *driver) live() Live {
+// sums are the totals of this process so far.
+func (d *driver) sums() meet.Live {
 	t := d.collector.totals()
+	return meet.Live{
+		Warmup: d.warmup.Load(), InFlight: int(d.inFlight.Load()), Done: t.done, Failed: t.failed, Cancelled: t.cancelled,
+		WarmupDone: t.warmupDone, WarmupFailed: t.warmupFailed, Output: t.output, Window: max(0, t.lastDone-t.firstSent),
+		TTFT: t.ttft, WithTTFT: t.withTTFT, TPOT: t.tpot, WithTPOT: t.withTPOT,
+	}
+}
+
+// live is the run's figures so far, of all shards where this is the one that
+// they meet at.
+func (d *driver) live() Live {
+	t, shard := d.sums(), d.reported()
+	if root := d.root(); root != nil {
+		t = t.Plus(root.Others())
+	}
 	l := Live{
-		Elapsed: Value((time.Since(d.epoch) - time.Duration(d.began.Load())).Seconds()), InFlight: int(d.inFlight.Load()),
+		Elapsed: Value((time.Since(d.epoch) - time.Duration(d.began.Load())).Seconds()), InFlight: t.InFlight,
 		Requests: Absent, Output: Absent, TTFT: Absent, TPOT: Absent,
 	}
-	if l.Warmup = t.done == 0 && d.warmup.Load(); l.Warmup {
+	if l.Warmup = t.Done == 0 && d.warmup.Load(); l.Warmup {
 		w := d.scenario.Warmup
-		l.Asked, l.Limit = d.settings.shard.Of(w.Requests), limit(w.Duration)
-		l.Done, l.Failed, l.Succeeded = t.warmupDone, t.warmupFailed, t.warmupDone-t.warmupFailed
+		l.Asked, l.Limit = shard.Of(w.Requests), limit(w.Duration)
+		l.Done, l.Failed, l.Succeeded = t.WarmupDone, t.WarmupFailed, t.WarmupDone-t.WarmupFailed
 		return l
 	}
-	l.Asked, l.Limit = d.settings.shard.Of(d.plan.Requests), limit(d.plan.Duration)
-	l.Done, l.Failed, l.Cancelled, l.Succeeded = t.done, t.failed, t.cancelled, t.done-t.failed-t.cancelled
-	if window := Value(t.lastDone-t.firstSent) / 1e9; t.done > 0 && window > 0 {
-		l.Requests, l.Output = per(Value(l.Succeeded), window), per(Value(t.output), window)
+	l.Asked, l.Limit = shard.Of(d.plan.Requests), limit(d.plan.Duration)
+	l.Done, l.Failed, l.Cancelled, l.Succeeded = t.Done, t.Failed, t.Cancelled, t.Done-t.Failed-t.Cancelled
+	if window := Value(t.Window) / 1e9; t.Done > 0 && window > 0 {
+		l.Requests, l.Output = per(Value(l.Succeeded), window), per(Value(t.Output), window)
 	}
-	if t.withTTFT > 0 {
-		l.TTFT = Value(t.ttft / float64(t.withTTFT) / 1e9)
+	if t.WithTTFT > 0 {
+		l.TTFT = Value(t.TTFT / float64(t.WithTTFT) / 1e9)
 	}
-	if t.withTPOT > 0 {
-		l.TPOT = Value(t.tpot / float64(t.withTPOT) / 1e9)
+	if t.WithTPOT > 0 {
+		l.TPOT = Value(t.TPOT / float64(t.WithTPOT) / 1e9)
 	}
 	return l
 }

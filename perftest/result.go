@@ -27,7 +27,8 @@ type Result struct {
 	Simulated bool `json:"simulated"`
 	// Partial says that the run ended before its plan; Ended says how:
 	// "complete", "deadline", "interrupted", "must fail" (a gate whose objectives no further
-	// request could have saved), "missing shards" (see [Merge]) or "error".
+	// request could have saved), "missing shards" (see [Merge]), "lost shard"
+	// (see package perftest/cluster) or "error".
 	Partial bool   `json:"partial"`
 	Ended   string `json:"ended"`
 	// Started is the wall-clock time of the run's start, from which the
@@ -81,12 +82,14 @@ type Result struct {
 	tag     string     // of the requests that it is about, where these are not all
 	span    *[2]int64  // that its rates are over, where its requests do not say
 	taken   int        // requests that the run took from its workload
+	over    bool       // shard 0's test does not go on
 	stored  bool       // it was read back, and its files stay as they are
 
 	within   bool // a later run of its scenario stands for it too
 	replayed bool // it stands for a run of the test under way
 
-	reported bool // its page is written
+	elsewhere string // where the verdict is, of a shard that does not give it
+	reported  bool   // its page is written
 }
 
 // begun is how many requests of the plan were sent: of a conversation, the

@@ -8,6 +8,9 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/slogate/slogate/internal/meet"
+	"github.com/slogate/slogate/internal/report"
 )
 
 // Run measures s and gives the result, which it has written and shown. Its
@@ -47,6 +50,9 @@ func runOnce(t testing.TB, s Scenario, from passage) *Result {
 	if interrupted.Load() {
 		fatal("not run: interrupted")
 	}
+	if lost.Load() {
+		fatal("not run: a shard was lost in an earlier run")
+	}
 	set := readSettings()
 	if s.Name == "" {
 		s.Name = t.Name()
@@ -63,14 +69,31 @@ func runOnce(t testing.TB, s Scenario, from passage) *Result {
 	}
 	ctx, stop := lifetime(t)
 	defer stop()
-	r := &run{live: live, scenario: s, from: from, settings: set, test: t.Name(), bubble: inBubble(t), grace: graceWithin(t), logf: func(format string, args ...any) { t.Helper(); t.Logf(format, args...) }}
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	r := &run{cancel: cancel, live: live, scenario: s, from: from, settings: set, test: t.Name(), bubble: inBubble(t), grace: graceWithin(t), logf: func(format string, args ...any) { t.Helper(); t.Logf(format, args...) }}
 	defer r.close()
 	if err := r.setUp(ctx); errors.Is(err, errShort) {
 		t.Skipf("%s: %v", s.Name, err)
 	} else if err != nil {
-		fatal("%s: %v", s.Name, stopped(ctx, err))
+		err = stopped(ctx, err)
+		r.leave(err.Error())
+		fatal("%s: %v", s.Name, err)
 	}
 	res, err := r.measure(ctx)
+	res, err = r.conclude(ctx, t, res, err)
+	if err != nil {
+		r.leave(err.Error())
+	}
+	switch {
+	case res.elsewhere == "":
+	case err != nil:
+		fatal("%s: %v", s.Name, err)
+	case res.over:
+		t.Skipf("%s: shard 0 has ended the test: the verdict is %s", s.Name, res.elsewhere)
+	default:
+		return res
+	}
 	if !from.probe {
 		r.show(t, res)
 		n.result(res)
@@ -84,6 +107,8 @@ func runOnce(t testing.TB, s Scenario, from passage) *Result {
 	case res.Ended == endedDeadline:
 		wrong("%s: stopped after %d of %s requests, %v before the test's deadline: raise go test's -timeout or send less",
 			s.Name, res.begun(), planned(res.Counts.Planned), untilDeadline(t).Round(time.Second))
+	case res.Ended == endedLost:
+		wrong("%s: INVALID: stopped after %d of %s requests: %s", s.Name, res.Counts.Sent, planned(res.Counts.Planned), r.lost)
 	case res.Ended == endedMustFail && from.probe:
 	case res.Ended == endedMustFail:
 		wrong("%s: stopped after %d of %s requests: %s", s.Name, res.Counts.Sent, planned(res.Counts.Planned), r.lost)
@@ -104,7 +129,12 @@ const (
 
 // ended says how a run with this context and error ended.
 func ended(ctx context.Context, err error) string {
+	var byRoot meet.Stopped
 	switch cause := context.Cause(ctx); {
+	case errors.As(cause, &byRoot):
+		return string(byRoot)
+	case errors.As(cause, new(lostShard)):
+		return endedLost
 	case errors.Is(cause, errInterrupted):
 		return endedInterrupted
 	case errors.Is(cause, errDeadline):
@@ -122,6 +152,8 @@ func stopped(ctx context.Context, err error) error {
 	switch ended(ctx, nil) {
 	case endedInterrupted:
 		return errors.New("not run: interrupted")
+	case endedLost:
+		return fmt.Errorf("INVALID: %s", report.Escape(context.Cause(ctx).Error()))
 	case endedDeadline:
 		return fmt.Errorf("%w (the test's deadline came before the load: raise go test's -timeout)", err)
 	}

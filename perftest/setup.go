@@ -18,6 +18,7 @@ import (
 	"github.com/slogate/slogate/internal/client"
 	"github.com/slogate/slogate/internal/health"
 	"github.com/slogate/slogate/internal/load"
+	"github.com/slogate/slogate/internal/meet"
 	"github.com/slogate/slogate/internal/wire"
 )
 
@@ -48,6 +49,12 @@ type run struct {
 	unlock   func()
 	live     *liveRun // nil without a live page
 	scraper  *scraper // nil where the server is not asked for its metrics
+
+	cancel   context.CancelCauseFunc // ends the run
+	meeting  meet.Meeting            // of the shards of the load; nil where they do not meet
+	watching chan struct{}           // closed when nobody waits for the meeting's end
+	whole    string                  // folder of the result of all shards, where they meet
+	torn     error                   // of the writing of the records
 }
 
 // setUp checks everything that can be checked before any load is sent, takes
@@ -99,7 +106,11 @@ func (r *run) setUp(ctx context.Context) error {
 		return err
 	}
 	if !s.Target.Simulated {
-		r.unlock, err = lockTarget(ctx, r.endpoint.host, func() {
+		host := r.endpoint.host
+		if r.settings.rendezvous { // shards on one machine do not wait for each other
+			host += "#" + r.settings.shardText
+		}
+		r.unlock, err = lockTarget(ctx, host, func() {
 			r.logf("another scenario is measuring %s: waiting for it", r.endpoint.host)
 		})
 		if err != nil {
@@ -112,18 +123,33 @@ func (r *run) setUp(ctx context.Context) error {
 	if r.nonce = cmp.Or(r.from.nonce, r.settings.nonce); r.nonce == 0 {
 		r.nonce = 1 + rand.Uint64N(1<<53-1) // a number that JSON readers keep
 	}
+	if err := r.join(ctx); err != nil {
+		return err
+	}
 	info := RunInfo{Model: r.model, API: r.api.Name(), Seed: s.Seed, Nonce: r.nonce, Skip: r.from.skip, Requests: r.asks()}
 	info.Probe = func(ctx context.Context, req Request) (int, error) { return r.probe(ctx, cfg, req) }
 	if r.source, err = s.Workload.Open(ctx, info); err != nil {
 		return fmt.Errorf("workload: %w", err)
 	}
-	if err := r.preflight(ctx, cfg); err != nil || s.ServerMetrics == nil {
+	if err := r.preflight(ctx, cfg); err != nil {
 		return err
+	}
+	if err := r.scrape(ctx, header, cfg); err != nil {
+		return err
+	}
+	return r.begin(ctx, "run")
+}
+
+// scrape makes ready to ask the server for its metrics.
+func (r *run) scrape(ctx context.Context, header http.Header, cfg client.Config) error {
+	s := &r.scenario
+	if s.ServerMetrics == nil {
+		return nil
 	}
 	if !s.ServerMetrics.sameHost(r.endpoint) {
 		header = http.Header{} // the target's key is for the target
 	}
-	r.scraper = newScraper(*s.ServerMetrics, header, tls, proxy, dial, r.client.Redact, r.epoch)
+	r.scraper = newScraper(*s.ServerMetrics, header, cfg.TLS, cfg.Proxy, cfg.Dial, r.client.Redact, r.epoch)
 	return r.scraper.try(ctx)
 }
 
@@ -214,6 +240,9 @@ func (r *run) check() (err error) {
 	if _, err = parseCharts(r.settings.chartsText); err != nil {
 		return err
 	}
+	if err = r.findPlace(); err != nil {
+		return err
+	}
 	if r.settings.shard, err = parseShard(r.settings.shardText); err != nil {
 		return err
 	}
@@ -281,6 +310,7 @@ func (r *run) resultRoot() string {
 
 // close ends what setUp opened.
 func (r *run) close() {
+	r.leave("it ended")
 	if r.source != nil {
 		if err := r.source.Close(); err != nil {
 			r.logf("workload: %v", err)

@@ -65,9 +65,14 @@ func (r *run) warmupConnections() int {
 }
 
 // mine reports whether this shard sends the i-th request of the workload, from
-// 0. A trace's are taken with their times, by the schedule; those of the
-// warm-up before it are not, so that all shards begin the trace at the same one.
+// 0. The measured ones are counted from the first after the warm-up, as the
+// load's indices are. A trace's are taken with their times, by the schedule.
 func (r *run) mine(i int) bool {
 	shard := r.settings.shard
-	return r.plan.paired && i >= r.scenario.Warmup.Requests || i%max(1, shard.Count) == shard.Index
+	if warmup := r.scenario.Warmup.Requests; i >= warmup {
+		if i -= warmup; r.plan.paired {
+			return true
+		}
+	}
+	return i%max(1, shard.Count) == shard.Index
 }

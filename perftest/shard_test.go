@@ -58,6 +58,23 @@ func TestShardsReplayOneTrace(t *testing.T) {
 	require.Equal(t, []int{3, 4, 5, 6, 7, 8, 9, 10, 11}, got)
 }
 
+// A warm-up that the shards do not share evenly takes none of their requests: a
+// workload of just as many rows as are planned is enough, and each is sent once.
+func TestShardsAfterAnOddWarmup(t *testing.T) {
+	var rows []int
+	inShards(t, 2, perftest.Scenario{
+		Workload: make(numbered, 66), Load: perftest.Open{Rate: 100, Requests: 61}, Warmup: perftest.Warmup{Requests: 5},
+	}, func(t *testing.T, shard int, _ *simserver.Server, res *perftest.Result) {
+		require.Equal(t, []int{3 - shard, 31 - shard}, []int{res.Counts.Warmup, res.Counts.Sent})
+		for _, l := range measured(t, res) {
+			require.Equal(t, 6+l.Index, l.Row)
+			rows = append(rows, l.Row)
+		}
+	})
+	slices.Sort(rows)
+	require.Len(t, slices.Compact(rows), 61)
+}
+
 // numbered is a trace whose rows are numbered.
 type numbered []time.Duration
 
@@ -99,6 +116,14 @@ func TestShardsShareTheBounds(t *testing.T) {
 			require.Equal(t, 60, sent)
 		})
 	}
+}
+
+// Shards cannot meet in a test that does not link what they meet by.
+func TestRendezvousHasToBeLinked(t *testing.T) {
+	inResults(t)
+	t.Setenv("PERFTEST_RENDEZVOUS", "perf-0:7788")
+	require.Equal(t, `t: PERFTEST_RENDEZVOUS is set: this test cannot meet other shards: add import _ "github.com/slogate/slogate/perftest/cluster" to its package`,
+		fatalOf(t, perftest.Scenario{Name: "t", Target: perftest.Target{URL: "http://127.0.0.1:1"}, Workload: same{}, Load: perftest.Closed{Concurrency: 1, Requests: 1}}))
 }
 
 // A plan that has not one of each for every shard would lose a part of itself.

@@ -135,6 +135,9 @@ func storedHeads(folders []string) (heads []storedHead, err error) {
 			return nil, badField("PERFTEST_REPLAY", fmt.Sprintf("%q", folder), "it cannot be read ("+cause(err)+"): name the folder of a stored run, or one above it (a relative one counts from the package's folder)")
 		}
 		err = filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+			if err == nil && d.IsDir() && d.Name() == partsDir && seen[filepath.Dir(path)] {
+				return fs.SkipDir // which the result beside it is made of
+			}
 			if err != nil || d.IsDir() || d.Name() != resultFile || seen[filepath.Dir(path)] {
 				return err
 			}

@@ -99,7 +99,7 @@ func Sweep(t *testing.T, s Scenario, levels Levels, check func(t *testing.T, res
 			break
 		}
 	}
-	if len(results) > 0 {
+	if len(results) > 0 && results[0].elsewhere == "" {
 		view.Name, view.Simulated = t.Name(), results[0].Simulated
 		text := report.Levels(view)
 		if page := writeSweep(t, s, results, view.Levels); page != "" {

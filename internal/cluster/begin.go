@@ -1,0 +1,219 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/slogate/slogate/internal/meet"
+)
+
+// lead times of a start: the least, and how many times the largest bound of a
+// clock, so that its message has come when it is due.
+const (
+	leastLead = 50 * time.Millisecond
+	leadTrips = 8
+)
+
+// Begin implements [meet.Meeting]. When all are ready it estimates each shard's
+// clock, and gives each the same instant on its own.
+func (r *root) Begin(ctx context.Context, phase string) error {
+	if err := r.gather(ctx, phase); err != nil {
+		return err
+	}
+	peers := r.met()
+	estimates, err := r.measureAll(ctx, peers)
+	if err != nil {
+		return err
+	}
+	lead := leastLead
+	r.mu.Lock()
+	for i, p := range peers {
+		p.first = estimates[i]
+		lead = max(lead, leadTrips*p.first.bound)
+	}
+	r.mu.Unlock()
+	at := r.cfg.clock() + int64(lead)
+	for i, p := range peers {
+		if err := p.conn.sendJSON(kindStart, start{phase, at + int64(estimates[i].offset)}); err != nil {
+			r.lose(p, lossOf(err, r.cfg.silence))
+		}
+	}
+	sleepUntil(ctx, r.ended, r.cfg.clock, at)
+	if err := r.Why(); err != nil {
+		return err
+	}
+	return context.Cause(ctx)
+}
+
+// gather waits until all shards are ready for a phase.
+func (r *root) gather(ctx context.Context, phase string) error {
+	late := time.NewTimer(r.cfg.patience)
+	defer late.Stop()
+	for {
+		r.mu.Lock()
+		changed := r.changed
+		r.mu.Unlock()
+		if err := r.Why(); err != nil {
+			return err
+		}
+		missing := r.missing(phase)
+		if missing == nil {
+			return nil
+		}
+		select {
+		case <-changed:
+		case <-late.C:
+			r.mu.Lock()
+			r.end(missing)
+			r.mu.Unlock()
+			return missing
+		case <-ctx.Done():
+			return fmt.Errorf("%w: %w", context.Cause(ctx), missing)
+		}
+	}
+}
+
+// measureAll estimates the clocks of all shards at once.
+func (r *root) measureAll(ctx context.Context, peers []*peer) ([]estimate, error) {
+	all, errs := make([]estimate, len(peers)), make([]error, len(peers))
+	var work sync.WaitGroup
+	for i, p := range peers {
+		work.Go(func() { all[i], errs[i] = p.measure(ctx, r.cfg.clock) })
+	}
+	work.Wait()
+	for i, err := range errs {
+		switch {
+		case err == nil:
+		case ctx.Err() != nil:
+			return all, context.Cause(ctx)
+		default:
+			r.lose(peers[i], lossOf(err, r.cfg.silence))
+			return all, r.Why()
+		}
+	}
+	return all, nil
+}
+
+// Others implements [meet.Root].
+func (r *root) Others() (sum meet.Live) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, p := range r.peers {
+		if p != nil {
+			sum = sum.Plus(p.live)
+		}
+	}
+	return sum
+}
+
+// Stop implements [meet.Root]. It does not wait for the network.
+func (r *root) Stop(why string) {
+	r.mu.Lock()
+	again := !r.stopped.IsZero() || r.over
+	if !again {
+		r.stopped = time.Now()
+		r.change()
+	}
+	r.mu.Unlock()
+	if again {
+		return
+	}
+	for _, p := range r.met() {
+		r.work.Go(func() {
+			if err := p.conn.send(kindStop, []byte(cleaned(why))); err != nil {
+				r.lose(p, lossOf(err, r.cfg.silence))
+			}
+		})
+	}
+}
+
+// Collect implements [meet.Root].
+func (r *root) Collect() []meet.Part {
+	for {
+		r.mu.Lock()
+		changed, stopped := r.changed, r.stopped
+		var waiting []*peer
+		for _, p := range r.peers {
+			if p != nil && p.end == nil && p.lost == "" {
+				waiting = append(waiting, p)
+			}
+		}
+		r.mu.Unlock()
+		if len(waiting) == 0 {
+			break
+		}
+		var limit <-chan time.Time
+		if !stopped.IsZero() {
+			limit = time.After(time.Until(stopped.Add(2 * r.run.Grace)))
+		}
+		select {
+		case <-changed:
+		case <-limit:
+			for _, p := range waiting {
+				r.lose(p, fmt.Sprintf("it had not delivered %v after the stop", 2*r.run.Grace))
+			}
+		}
+	}
+	r.settle()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var parts []meet.Part
+	for i := range r.peers {
+		if i > 0 {
+			parts = append(parts, r.part(i))
+		}
+	}
+	return parts
+}
+
+// settle estimates the clocks again of those that are still there, and waits
+// for the files of those that are not.
+func (r *root) settle() {
+	ctx, cancel := context.WithTimeout(r.ctx, farewell)
+	defer cancel()
+	var work sync.WaitGroup
+	for _, p := range r.met() {
+		work.Go(func() {
+			r.mu.Lock()
+			lost := p.lost != ""
+			r.mu.Unlock()
+			if lost {
+				<-p.gone
+				return
+			}
+			if e, err := p.measure(ctx, r.cfg.clock); err == nil {
+				r.mu.Lock()
+				p.last = e
+				r.mu.Unlock()
+			}
+		})
+	}
+	work.Wait()
+}
+
+// Announce implements [meet.Root].
+func (r *root) Announce(m meet.Merged) {
+	r.mu.Lock()
+	r.over = true
+	r.mu.Unlock()
+	r.tell(func(p *peer) error { return p.conn.sendJSON(kindMerged, m) })
+}
+
+// lossOf says in words how a connection ended.
+func lossOf(err error, silence time.Duration) string {
+	switch {
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return fmt.Sprintf("nothing was heard of it for %v: its machine, or the network to it, is gone", silence)
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, net.ErrClosed), errors.Is(err, io.ErrClosedPipe),
+		errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE), errors.Is(err, errGone):
+		return "its connection was lost: the process ended, or the network was cut"
+	}
+	return err.Error()
+}

@@ -1,0 +1,44 @@
+// Package cluster lets many machines send one plan together. Import it for its
+// effect, in the package of the scenarios:
+//
+//	import _ "github.com/slogate/slogate/perftest/cluster"
+//
+// Then the same test binary runs as each of n shards, which find each other by
+// their environment:
+//
+//	PERFTEST_RENDEZVOUS       host:port at which shard 0 is found; it listens there
+//	PERFTEST_TOKEN            a secret of 16 bytes or more, the same in all shards
+//	PERFTEST_SHARD            i/n, or in its place
+//	JOB_COMPLETION_INDEX      of a Kubernetes Indexed Job, with PERFTEST_SHARDS=n, or
+//	SLURM_PROCID              and SLURM_NTASKS, as srun sets them
+//	PERFTEST_RENDEZVOUS_WAIT  how long to wait for all shards; 5m by default
+//
+// For each [perftest.Run] all shards meet at shard 0, which takes those that
+// know the token and have the same test, scenario and version, and begins the
+// load at one instant when all are ready, by estimates of their clocks. Each
+// sends its part of the plan, and its records to shard 0 beside it, which merges
+// them as [perftest.Merge] does, judges and reports. Shard 0 alone decides the
+// test's outcome: in the others assertions pass, and say where the verdict is.
+//
+// A shard that is lost, late, restarted or of another kind ends the run of all:
+// it is INVALID, what was lost is named, and what had come is kept. Ctrl-C on
+// shard 0 and a gate that must fail stop all shards. Let the engine restart
+// none.
+//
+// Observers of shard 0 have the live figures of all shards, and the requests of
+// its own; those of the others have their own alone. [perftest.MaxLoad] and
+// Scenario.Extend are refused, since their next step depends on a verdict that
+// only shard 0 has.
+//
+// What shards send each other is neither encrypted nor signed, but for the proof
+// of the token: the network between them has to be one that nobody else writes to.
+package cluster
+
+import (
+	"os"
+
+	"github.com/slogate/slogate/internal/cluster"
+	"github.com/slogate/slogate/internal/meet"
+)
+
+func init() { meet.Register(cluster.New(os.Getenv)) }

@@ -1,0 +1,225 @@
+package perftest
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/slogate/slogate/internal/meet"
+	"github.com/slogate/slogate/internal/report"
+)
+
+// conclude makes one result of all shards': shard 0 merges, and the others get
+// what it has made. runErr is what measure has ended with.
+func (r *run) conclude(ctx context.Context, t testing.TB, res *Result, runErr error) (*Result, error) {
+	t.Helper()
+	var err error
+	switch {
+	case r.root() != nil:
+		res, err = r.gather(ctx, res, runErr)
+	case r.member() != nil:
+		res, err = r.deliver(t, res, runErr)
+	default:
+		return res, runErr
+	}
+	if res.Ended == endedLost {
+		lost.Store(true)
+	}
+	return res, err
+}
+
+// deliver hands this shard's part over to shard 0.
+func (r *run) deliver(t testing.TB, own *Result, runErr error) (*Result, error) {
+	t.Helper()
+	shard := r.settings.shard
+	name := fmt.Sprintf("shard %d of %d", shard.Index, shard.Count)
+	data, err := json.Marshal(own)
+	if err != nil {
+		return own, err
+	}
+	d := meet.Delivery{Result: data, Taken: own.taken}
+	var stopped meet.Stopped
+	switch byRoot := errors.As(r.meeting.Why(), &stopped); {
+	case runErr != nil:
+		d.Problem = runErr.Error()
+	case r.torn != nil:
+		d.Problem = r.torn.Error()
+	case own.Ended != endedComplete && !byRoot:
+		d.Problem = fmt.Sprintf("it was stopped (%s) after %d requests", own.Ended, own.begun())
+	}
+	ctx, stop := context.WithCancel(context.WithoutCancel(t.Context()))
+	defer stop()
+	if end, ok := deadlineOf(t); ok {
+		ctx, stop = context.WithDeadlineCause(ctx, end.Add(-time.Second), errors.New("the test's deadline came before shard 0's result: raise go test's -timeout"))
+		defer stop()
+	}
+	merged, err := r.member().Deliver(ctx, d)
+	if err != nil {
+		own.elsewhere = "not known: " + report.Escape(err.Error())
+		own.Partial, own.Ended = true, endedLost
+		return own, joinErrors(fmt.Errorf("INVALID: %s: %s; its own requests are in %s", name, report.Escape(err.Error()), own.Dir), own.save())
+	}
+	res, err := decodeResult(merged.Result)
+	if err != nil {
+		return own, fmt.Errorf("%s: shard 0's result: %w", name, err)
+	}
+	res.elsewhere, res.taken, res.over = merged.Where, merged.Taken, merged.Over
+	if d.Problem == "" {
+		for _, name := range []string{requestsFile, resultFile} { // shard 0 has all of it
+			_ = os.Remove(filepath.Join(r.dir, name))
+		}
+	}
+	if res.Ended == endedInterrupted {
+		interrupted.Store(true)
+	}
+	t.Logf("%s: %s sent %d requests, which are part of shard 0's result: the verdict is %s", res.Name, name, own.Counts.Sent, report.Escape(merged.Where))
+	return res, nil
+}
+
+// gather merges the parts of all shards, as shard 0.
+func (r *run) gather(ctx context.Context, own *Result, runErr error) (*Result, error) {
+	root := r.root()
+	defer context.AfterFunc(ctx, func() { root.Stop(ended(ctx, nil)) })()
+	if runErr != nil {
+		root.Stop(endedError)
+	}
+	parts := root.Collect()
+	if runErr != nil {
+		return own, runErr
+	}
+	if why := root.Why(); why != nil {
+		r.lost = report.Escape(why.Error())
+	}
+	if r.torn != nil {
+		r.lost = cmp.Or(r.lost, "shard 0: "+r.torn.Error())
+	}
+	res, err := r.mergeParts(own, parts)
+	if err != nil {
+		return own, fmt.Errorf("INVALID: %w: what came of each shard is in %s", err, filepath.Join(r.whole, partsDir))
+	}
+	res.taken = own.taken
+	for _, p := range parts {
+		res.taken = max(res.taken, p.Taken)
+	}
+	data, err := json.Marshal(res)
+	if err != nil {
+		return res, err
+	}
+	root.Announce(meet.Merged{Result: data, Where: fmt.Sprintf("shard 0's, in %s", res.Dir), Taken: res.taken, Over: res.Counts.Sent == 0})
+	if res.Ended != endedLost {
+		_ = os.RemoveAll(filepath.Join(r.whole, partsDir))
+	}
+	return res, nil
+}
+
+// mergeParts is the result of all parts, written.
+func (r *run) mergeParts(own *Result, parts []meet.Part) (*Result, error) {
+	shards := Shards{Results: []*Result{own}, ClocksAhead: []time.Duration{0}, AllowMissing: true}
+	var lostParts []string
+	for _, p := range parts {
+		if p.Lost != "" {
+			lostParts = append(lostParts, fmt.Sprintf("shard %d of %d at %s: %s", p.Place.Index, p.Place.Count, p.From, report.Escape(p.Lost)))
+		}
+		res, err := r.part(own, p)
+		if err != nil {
+			return nil, err
+		}
+		shards.Results = append(shards.Results, res)
+		shards.ClocksAhead = append(shards.ClocksAhead, p.Offset)
+	}
+	m, err := shards.merger(r.whole)
+	if err != nil {
+		return nil, err
+	}
+	res := m.res
+	res.Dir = r.whole
+	if own.Ended != endedComplete {
+		res.Partial, res.Ended = true, own.Ended
+	}
+	if len(lostParts) > 0 || r.torn != nil {
+		res.Partial, res.Ended = true, endedLost
+	}
+	for i, p := range parts {
+		info := &res.Shards[i+1]
+		info.From, info.ClockBound, info.ClockDrift, info.Lost = p.From, Value(p.Bound.Seconds()), Value(p.Drift.Seconds()), report.Escape(p.Lost)
+	}
+	if err := m.merge(); err != nil {
+		return nil, err
+	}
+	if len(lostParts) > 0 {
+		r.lost = cmp.Or(r.lost, lostParts[0])
+	}
+	for _, text := range lostParts {
+		res.Warnings = append(res.Warnings, text+": what it had sent until then is in the figures, as far as it came")
+	}
+	return res, res.save()
+}
+
+// part is another shard's result, made of what came of it where it was lost.
+func (r *run) part(own *Result, p meet.Part) (*Result, error) {
+	dir := cmp.Or(p.Dir, filepath.Join(r.whole, partsDir, strconv.Itoa(p.Place.Index)))
+	if err := touch(filepath.Join(dir, requestsFile)); err != nil {
+		return nil, err
+	}
+	// Its clock, on which its stamps are, is not the wall's alone.
+	started := own.Started.Add(p.Epoch + p.Offset)
+	var sent *Result
+	if p.Result != nil {
+		var err error
+		if sent, err = decodeResult(p.Result); err != nil {
+			return nil, fmt.Errorf("shard %d's result: %w", p.Place.Index, err)
+		}
+		if p.Lost == "" {
+			sent.Dir, sent.Started, sent.Scenario = dir, started, own.Scenario // which has been compared
+			sent.Scenario.Load.ShardIndex = p.Place.Index
+			return sent, sent.save()
+		}
+	}
+	res, err := ReadResult(dir)
+	if err != nil {
+		return nil, err
+	}
+	res.Schema, res.Version, res.Name, res.Test, res.Package, res.Simulated = own.Schema, own.Version, own.Name, own.Test, own.Package, own.Simulated
+	res.Partial, res.Ended, res.Started, res.Warnings = true, endedLost, started, []string{}
+	res.Target, res.Scenario, res.Health = own.Target, own.Scenario, unknownHealth(own.Health.Limits)
+	res.Scenario.Load.ShardIndex = p.Place.Index
+	res.Environment = Environment{Version: own.Environment.Version}
+	if sent != nil {
+		res.Health, res.Environment, res.Ended = sent.Health, sent.Environment, cmp.Or(sent.Ended, endedLost)
+	}
+	return res, nil
+}
+
+// touch makes a file where there is none.
+func touch(name string) error {
+	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+		return err
+	}
+	f, err := os.OpenFile(name, os.O_CREATE|os.O_RDONLY, 0o644)
+	if err != nil {
+		return err
+	}
+	return f.Close()
+}
+
+// unknownHealth is that of a client of which nothing was heard.
+func unknownHealth(limits ClientLimits) Health {
+	return Health{
+		SendLag: noLag, SlotGap: noLag, SlotGapShare: Absent, ReadLag: noLag, AskedConcurrency: Absent, Concurrency: Absent,
+		AskedRate: Absent, Rate: Absent, CPUs: Absent, CPU: Absent, MachineCPU: Absent, Steal: Absent, Throttled: Absent, GCPause: Absent,
+		RunQueue: noLag, LongestWait: Absent, StallShare: Absent, Watched: Absent, Limits: limits,
+	}
+}
+
+// Elsewhere says where the verdict on r is, in a process that is a shard of a
+// job other than its first (see package perftest/cluster): there r holds the
+// figures of all shards, but none of their requests, and every assertion on it
+// passes. Everywhere else it is empty.
+func (r *Result) Elsewhere() string { return r.elsewhere }

@@ -1,0 +1,153 @@
+package perftest
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync/atomic"
+
+	"github.com/slogate/slogate/internal/load"
+	"github.com/slogate/slogate/internal/meet"
+)
+
+// endedLost is how the run of several shards ended that lost one of them.
+const endedLost = "lost shard"
+
+// partsDir is the folder below the result's in which shard 0 has the parts; it
+// stays where one was lost.
+const partsDir = "shards"
+
+// lostShard is the cause of that end.
+type lostShard struct{ error }
+
+// lost is set when a run has lost a shard, which never comes again: what has
+// not started then does not start any more.
+var lost atomic.Bool
+
+// findPlace says which shard this process is, where shards are to meet.
+func (r *run) findPlace() error {
+	if !r.settings.rendezvous {
+		return nil
+	}
+	job := meet.Linked()
+	if job == nil {
+		return badField("PERFTEST_RENDEZVOUS", "set", `this test cannot meet other shards: add import _ "github.com/slogate/slogate/perftest/cluster" to its package`)
+	}
+	if r.scenario.Extend != (Extend{}) {
+		return badField("Extend", fmt.Sprintf("%+v", r.scenario.Extend), "leave it out with PERFTEST_RENDEZVOUS: the evidence of all shards is together only at the end")
+	}
+	if r.from.probe {
+		return errors.New("perftest.MaxLoad does not run with PERFTEST_RENDEZVOUS, since only shard 0 knows the verdict that the next probe depends on: use perftest.Sweep")
+	}
+	place, err := job.Place(r.settings.shardText)
+	if err != nil {
+		return err
+	}
+	r.settings.shardText = fmt.Sprintf("%d/%d", place.Index, place.Count)
+	return nil
+}
+
+// join meets the other shards: shard 0 waits for none yet.
+func (r *run) join(ctx context.Context) (err error) {
+	if !r.settings.rendezvous {
+		return nil
+	}
+	r.whole = r.dir
+	fingerprint, err := r.sameInAll()
+	if err != nil {
+		return err
+	}
+	shard := r.settings.shard
+	r.meeting, err = meet.Linked().Meet(ctx, meet.Run{
+		Place: meet.Place{Index: shard.Index, Count: shard.Count}, Test: r.test, Version: environment().Version,
+		Fingerprint: fingerprint, Epoch: r.epoch, Nonce: r.nonce, Dir: r.dir, Grace: r.grace,
+	})
+	if err != nil {
+		return err
+	}
+	r.nonce = r.meeting.Nonce()
+	r.watching = make(chan struct{})
+	go func() {
+		defer close(r.watching)
+		select {
+		case <-r.meeting.Ended():
+			r.giveUp(r.meeting.Why())
+		case <-ctx.Done():
+		}
+	}()
+	if shard.Index > 0 {
+		r.scenario.ServerMetrics = nil // shard 0 asks for them
+		return nil
+	}
+	r.dir = filepath.Join(r.whole, partsDir, "0")
+	return os.MkdirAll(r.dir, 0o755)
+}
+
+// giveUp ends the run for a reason that the meeting gives.
+func (r *run) giveUp(why error) {
+	var stopped meet.Stopped
+	if !errors.As(why, &stopped) {
+		why = lostShard{why}
+	}
+	r.cancel(why)
+}
+
+// sameInAll is what has to be the same in all shards, as JSON.
+func (r *run) sameInAll() ([]byte, error) {
+	res := r.result()
+	f, err := res.Fingerprint()
+	if err != nil {
+		return nil, err
+	}
+	f.Host, f.Slogate = FingerprintHost{}, "" // which machine it is does not matter, and the version has a check of its own
+	s := res.Scenario
+	s.Nonce, s.Load.ShardIndex = 0, 0
+	s.Workload = nil // the fingerprint has it, with the hashes of files in place of folders
+	return json.Marshal(map[string]any{"name": res.Name, "package": res.Package, "fingerprint": f, "scenario": s})
+}
+
+// begin waits until all shards are ready for a phase, and begins it with them.
+func (r *run) begin(ctx context.Context, phase string) error {
+	if r.meeting == nil {
+		return nil
+	}
+	err := r.meeting.Begin(ctx, phase)
+	if err != nil && ctx.Err() == nil {
+		r.giveUp(err)
+	}
+	return err
+}
+
+// root is the meeting of shard 0; nil in any other process.
+func (r *run) root() meet.Root {
+	root, _ := r.meeting.(meet.Root)
+	return root
+}
+
+// member is the meeting of another shard; nil in any other process.
+func (r *run) member() meet.Member {
+	member, _ := r.meeting.(meet.Member)
+	return member
+}
+
+// reported is the part of the load whose figures this process shows: that of
+// all shards in shard 0.
+func (r *run) reported() load.Shard {
+	if r.root() != nil {
+		return load.Shard{}
+	}
+	return r.settings.shard
+}
+
+// leave ends the meeting. The others are told why where it was not over.
+func (r *run) leave(why string) {
+	if r.meeting == nil {
+		return
+	}
+	r.cancel(nil)
+	<-r.watching
+	r.meeting.Close(why)
+}
