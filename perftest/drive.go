@@ -33,6 +33,7 @@ type driver struct {
 	warmup    atomic.Bool  // the phase under way
 	began     atomic.Int64 // when the phase began, nanoseconds after the epoch
 	loaded    atomic.Int64 // when the load began, after the warm-up, in the same way
+	instant   int64        // at which all shards begin the load, in the same way; 0 where they do not meet
 	next      int          // position of the request that is prepared next
 	inFlight  atomic.Int64
 	canary    *canary               // nil without one
@@ -162,7 +163,7 @@ func (d *driver) phases(ctx context.Context) (load.Report, health.Readings) {
 		d.warmup.Store(false)
 		warmedUp = true
 	}
-	if d.begin(ctx, "connections") != nil {
+	if _, err := d.begin(ctx, "connections"); err != nil {
 		return load.Report{Reason: load.ReasonStopped}, health.Readings{}
 	}
 	if d.scraper != nil {
@@ -176,7 +177,8 @@ func (d *driver) phases(ctx context.Context) (load.Report, health.Readings) {
 			return load.Report{Reason: load.ReasonStopped}, health.Readings{}
 		}
 	}
-	if d.begin(ctx, "load") != nil {
+	var err error
+	if d.instant, err = d.begin(ctx, "load"); err != nil {
 		return load.Report{Reason: load.ReasonStopped}, health.Readings{}
 	}
 	d.client.ResetReadLag()
@@ -199,7 +201,7 @@ func (d *driver) watching() health.Options {
 // drive runs one plan.
 func (d *driver) drive(ctx context.Context, p *Plan, read func() (time.Duration, any, bool)) load.Report {
 	d.began.Store(int64(time.Since(d.epoch)))
-	return p.loop(d.scenario.Seed+d.from.repeat+uint64(d.parts), d.settings.shard, d.grace, read).Run(ctx, d.epoch, d.send)
+	return p.loop(d.scenario.Seed+d.from.repeat+uint64(d.parts), d.settings.shard, d.instant, d.grace, read).Run(ctx, d.epoch, d.send)
 }
 
 // send sends one request. It is the hot path: nothing is made here but the

@@ -152,11 +152,12 @@ type runner interface {
 }
 
 // loop is p, of which bounds are this shard's, as package load runs it. read
-// yields prepared requests to a schedule that pairs them with their times.
-func (p *Plan) loop(seed uint64, shard load.Shard, grace time.Duration, read func() (time.Duration, any, bool)) runner {
+// yields prepared requests to a schedule that pairs them with their times. start
+// is that of all shards, nanoseconds after the epoch, or 0.
+func (p *Plan) loop(seed uint64, shard load.Shard, start int64, grace time.Duration, read func() (time.Duration, any, bool)) runner {
 	o := load.Options{
 		Requests: p.Requests, Duration: p.Duration, Drain: load.Drain(p.Drain), Cancel: load.Cancel(p.Cancel),
-		Grace: grace, FirstTokens: p.PrefillConcurrency, Seed: seed, Shard: shard,
+		Start: start, Grace: grace, FirstTokens: p.PrefillConcurrency, Seed: seed, Shard: shard,
 	}
 	if !p.open() {
 		return load.ClosedLoop{Options: o, Concurrency: p.Concurrency, RampUp: load.RampUp(p.RampUp), Profile: p.profile, Think: load.Think(p.Think), Steady: p.steady()}

@@ -109,16 +109,17 @@ func (r *run) sameInAll() ([]byte, error) {
 	return json.Marshal(map[string]any{"name": res.Name, "package": res.Package, "fingerprint": f, "scenario": s})
 }
 
-// begin waits until all shards are ready for a phase, and begins it with them.
-func (r *run) begin(ctx context.Context, phase string) error {
+// begin waits until all shards are ready for a phase, and begins it with them, at
+// an instant in nanoseconds after the epoch; 0 where they do not meet.
+func (r *run) begin(ctx context.Context, phase string) (instant int64, err error) {
 	if r.meeting == nil {
-		return nil
+		return 0, nil
 	}
-	err := r.meeting.Begin(ctx, phase)
+	at, err := r.meeting.Begin(ctx, phase)
 	if err != nil && ctx.Err() == nil {
 		r.giveUp(err)
 	}
-	return err
+	return int64(at.Sub(r.epoch)), err
 }
 
 // root is the meeting of shard 0; nil in any other process.

@@ -35,9 +35,9 @@ type ShardInfo struct {
 	// ClockAhead is by how much that clock was said to be ahead.
 	ClockAhead Value `json:"clock_ahead_s"`
 	// ClockBound is the most by which ClockAhead is wrong, where shards have
-	// met (see package perftest/cluster), and ClockDrift by how much it had
-	// changed at the end of the run; both 0 elsewhere.
+	// met (see package perftest/cluster); 0 elsewhere.
 	ClockBound Value `json:"clock_bound_s,omitzero"`
+	// ClockDrift is by how much ClockAhead had changed at the end of the run.
 	ClockDrift Value `json:"clock_drift_s,omitzero"`
 	// From is the address that the shard came from; empty for shard 0, and
 	// where shards have not met.

@@ -137,7 +137,8 @@ func (r *run) setUp(ctx context.Context) error {
 	if err := r.scrape(ctx, header, cfg); err != nil {
 		return err
 	}
-	return r.begin(ctx, "run")
+	_, err = r.begin(ctx, "run")
+	return err
 }
 
 // scrape makes ready to ask the server for its metrics.

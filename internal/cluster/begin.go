@@ -23,14 +23,14 @@ const (
 
 // Begin implements [meet.Meeting]. When all are ready it estimates each shard's
 // clock, and gives each the same instant on its own.
-func (r *root) Begin(ctx context.Context, phase string) error {
+func (r *root) Begin(ctx context.Context, phase string) (instant time.Time, err error) {
 	if err := r.gather(ctx, phase); err != nil {
-		return err
+		return instant, err
 	}
 	peers := r.met()
 	estimates, err := r.measureAll(ctx, peers)
 	if err != nil {
-		return err
+		return instant, err
 	}
 	lead := leastLead
 	r.mu.Lock()
@@ -45,11 +45,11 @@ func (r *root) Begin(ctx context.Context, phase string) error {
 			r.lose(p, lossOf(err, r.cfg.silence))
 		}
 	}
-	sleepUntil(ctx, r.ended, r.cfg.clock, at)
+	instant = sleepUntil(ctx, r.ended, r.cfg.clock, at)
 	if err := r.Why(); err != nil {
-		return err
+		return instant, err
 	}
-	return context.Cause(ctx)
+	return instant, context.Cause(ctx)
 }
 
 // gather waits until all shards are ready for a phase.

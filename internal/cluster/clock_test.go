@@ -34,8 +34,10 @@ func TestAllBeginAtOneInstant(t *testing.T) {
 					for i, m := range all {
 						time.Sleep(time.Duration(i) * 100 * time.Millisecond) // some are ready before others
 						work.Go(func() {
-							require.NoError(t, m.Begin(t.Context(), phase))
+							instant, err := m.Begin(t.Context(), phase)
+							require.NoError(t, err)
 							at[i] = time.Now()
+							require.WithinDuration(t, instant, at[i], 0)
 						})
 					}
 					work.Wait()

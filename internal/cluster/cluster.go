@@ -182,13 +182,17 @@ func badField(field, value, remedy string) error {
 // shardName names a shard in messages.
 func shardName(i, n int) string { return fmt.Sprintf("shard %d of %d", i, n) }
 
-// sleepUntil waits for a moment on a clock, unless one of the two comes first.
-func sleepUntil(ctx context.Context, ended <-chan struct{}, clock func() int64, at int64) {
-	timer := time.NewTimer(time.Duration(at - clock()))
+// sleepUntil waits for a moment on a clock, which it gives, unless one of the
+// two comes first.
+func sleepUntil(ctx context.Context, ended <-chan struct{}, clock func() int64, at int64) time.Time {
+	now := time.Now()
+	left := time.Duration(at - clock())
+	timer := time.NewTimer(left)
 	defer timer.Stop()
 	select {
 	case <-timer.C:
 	case <-ended:
 	case <-ctx.Done():
 	}
+	return now.Add(left)
 }

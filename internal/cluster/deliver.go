@@ -36,24 +36,24 @@ func (m *member) Why() error {
 }
 
 // Begin implements [meet.Meeting].
-func (m *member) Begin(ctx context.Context, phase string) error {
+func (m *member) Begin(ctx context.Context, phase string) (instant time.Time, err error) {
 	if err := m.conn.send(kindReady, []byte(phase)); err != nil {
 		<-m.gone // its error says more
-		return m.Why()
+		return instant, m.Why()
 	}
 	select {
 	case s := <-m.starts:
 		if s.Phase != phase {
-			return errors.New("shard 0 is at another phase of the run")
+			return instant, errors.New("shard 0 is at another phase of the run")
 		}
-		sleepUntil(ctx, m.ended, m.cfg.clock, s.At)
+		instant = sleepUntil(ctx, m.ended, m.cfg.clock, s.At)
 	case <-m.ended:
 	case <-ctx.Done():
 	}
 	if err := m.Why(); err != nil {
-		return err
+		return instant, err
 	}
-	return context.Cause(ctx)
+	return instant, context.Cause(ctx)
 }
 
 // Show implements [meet.Member].

@@ -167,11 +167,13 @@ func begin(ctx context.Context, phase string, all ...meet.Meeting) []error {
 	errs := make([]error, len(all))
 	var work sync.WaitGroup
 	for i, m := range all {
-		work.Go(func() { errs[i] = m.Begin(ctx, phase) })
+		work.Go(func() { _, errs[i] = m.Begin(ctx, phase) })
 	}
 	work.Wait()
 	return errs
 }
+
+func beginError(_ time.Time, err error) error { return err }
 
 func meetings(r *root, members []*member) []meet.Meeting {
 	all := []meet.Meeting{r}

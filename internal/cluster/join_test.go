@@ -43,7 +43,7 @@ func TestShardsThatDoNotFit(t *testing.T) {
 				}
 				closed := make(chan struct{})
 				go func() { r.Close("it failed"); close(closed) }()
-				require.ErrorContains(t, m.Begin(t.Context(), "load"), "shard 0 at perf-0:7788: shard 2 of 3 at pipe: "+c.want, "the shard that was there is told why")
+				require.ErrorContains(t, beginError(m.Begin(t.Context(), "load")), "shard 0 at perf-0:7788: shard 2 of 3 at pipe: "+c.want, "the shard that was there is told why")
 				m.Close("")
 				<-closed
 				require.Zero(t, time.Since(begun))
@@ -60,7 +60,7 @@ func TestWrongToken(t *testing.T) {
 		r, err := s.meet(0, nil)
 		require.NoError(t, err)
 		failed := make(chan error)
-		go func() { failed <- r.Begin(t.Context(), "load") }()
+		go func() { failed <- beginError(r.Begin(t.Context(), "load")) }()
 		time.Sleep(time.Second)
 		_, err = s.meet(1, func(c *config, _ *meet.Run) { c.token = []byte("another-secret-of-some-length") })
 		require.EqualError(t, err, "shard 0 at perf-0:7788 refused shard 1 of 2: its PERFTEST_TOKEN is another than shard 0's")
@@ -110,8 +110,8 @@ func TestLateShards(t *testing.T) {
 		require.NoError(t, err)
 		m := <-early
 		begun := time.Now()
-		go func() { _ = m.Begin(context.Background(), "load") }()
-		require.EqualError(t, r.Begin(t.Context(), "load"), "shard 2 has not come, of 3, within 1m0s: see its log, or wait longer with PERFTEST_RENDEZVOUS_WAIT")
+		go func() { _, _ = m.Begin(context.Background(), "load") }()
+		require.EqualError(t, beginError(r.Begin(t.Context(), "load")), "shard 2 has not come, of 3, within 1m0s: see its log, or wait longer with PERFTEST_RENDEZVOUS_WAIT")
 		require.Equal(t, time.Minute, time.Since(begun))
 		go r.Close("")
 		<-m.Ended()
@@ -137,7 +137,7 @@ func TestNotReady(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newShards(t, 2)
 		r, members := s.all()
-		err := r.Begin(t.Context(), "warm-up")
+		_, err := r.Begin(t.Context(), "warm-up")
 		require.ErrorContains(t, err, "shard 1 at pipe is not ready for the warm-up, of 2, within 1m0s")
 		closeAll(meetings(r, members)...)
 
@@ -145,7 +145,7 @@ func TestNotReady(t *testing.T) {
 		r, members = s.all()
 		ctx, cancel := context.WithCancelCause(t.Context())
 		time.AfterFunc(time.Second, func() { cancel(errors.New("interrupted")) })
-		require.ErrorContains(t, r.Begin(ctx, "warm-up"), "interrupted: shard 1 at pipe is not ready")
+		require.ErrorContains(t, beginError(r.Begin(ctx, "warm-up")), "interrupted: shard 1 at pipe is not ready")
 		closeAll(meetings(r, members)...)
 	})
 }
@@ -174,7 +174,7 @@ func TestRestartedShard(t *testing.T) {
 		require.NoError(t, err)
 		_, err = s.meet(1, again(1, instanceID()))
 		require.ErrorContains(t, err, "it was restarted")
-		require.ErrorContains(t, r2.Begin(t.Context(), "load"), "shard 1 of 2 at pipe: it was restarted")
+		require.ErrorContains(t, beginError(r2.Begin(t.Context(), "load")), "shard 1 of 2 at pipe: it was restarted")
 		r2.Close("")
 	})
 }

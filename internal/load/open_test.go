@@ -241,6 +241,25 @@ func TestOpenIsNeverReanchored(t *testing.T) {
 
 // Arrivals every 0.1 s that take 0.35 s: until the last of 50 starts at 4.9 s, 46
 // are in flight for all of it, and the others for 0.3, 0.2, 0.1 and 0 s.
+// A process that comes late to the start that others share sends what it has
+// missed at once, and moves nothing; one that is ahead of it counts from now.
+func TestOpenStartsWithOthers(t *testing.T) {
+	for start, want := range map[time.Duration]time.Duration{70 * time.Millisecond: 70 * time.Millisecond, time.Minute: 100 * time.Millisecond} {
+		synctest.Test(t, func(t *testing.T) {
+			epoch := time.Now()
+			s := &service{epoch: epoch, takes: always(0)}
+			time.Sleep(100 * time.Millisecond)
+			l := OpenLoop{Options: Options{Requests: 5, Start: int64(start)}, Schedule: Arrivals(Constant{}, Level(100), 0)}
+			require.Equal(t, int64(want), l.Run(t.Context(), epoch, s.do).Start)
+			for i := range 5 {
+				due := want + time.Duration(i)*10*time.Millisecond
+				require.Equal(t, int64(due), s.log[i].due)
+				require.Equal(t, int64(max(due, 100*time.Millisecond)), s.log[i].sent)
+			}
+		})
+	}
+}
+
 func TestOpenConcurrency(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &service{epoch: time.Now(), takes: always(350 * time.Millisecond)}

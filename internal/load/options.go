@@ -25,6 +25,10 @@ type Options struct {
 	// any time; 0 means no limit. Whatever is due above it waits, and keeps
 	// its Scheduled time.
 	FirstTokens int
+	// Start is the moment after the epoch from which the load's times count,
+	// when it has passed already: a process that is late to a start that others
+	// share is late to its requests, and moves none of them. 0 means now.
+	Start int64
 	// Seed of what is random: who is abandoned, and think times.
 	Seed uint64
 	// Shard of the load that this process sends.

@@ -60,7 +60,11 @@ func begin(ctx context.Context, epoch time.Time, o Options) *run {
 	r.expired, r.expire = context.WithCancel(ctx)
 	r.more, r.noMore = context.WithCancel(r.expired)
 	r.hard, r.kill = context.WithCancelCause(context.WithoutCancel(ctx))
-	r.report = Report{Start: r.now(), LastStart: Never, Stop: Never, Planned: max(r.limit, 0)}
+	start := r.now()
+	if o.Start > 0 {
+		start = min(start, o.Start)
+	}
+	r.report = Report{Start: start, LastStart: Never, Stop: Never, Planned: max(r.limit, 0)}
 	r.from.Store(r.report.Start)
 	r.watch.Go(r.giveUp)
 	r.watch.Go(r.drain)

@@ -47,8 +47,8 @@ type Meeting interface {
 	// Nonce is shard 0's.
 	Nonce() uint64
 	// Begin waits until all shards are ready for a phase of the run, and then
-	// until the instant at which all begin it.
-	Begin(ctx context.Context, phase string) error
+	// until the instant at which all begin it, which it gives.
+	Begin(ctx context.Context, phase string) (time.Time, error)
 	// Ended is closed when the run cannot go on: a shard was lost, or shard 0
 	// has stopped all. Why then says so.
 	Ended() <-chan struct{}
