@@ -36,7 +36,7 @@ func measured(t *testing.T) *perftest.Result {
 	return perftest.Run(t, perftest.Scenario{
 		Target:   simserver.Start(t, simserver.Profile{Name: "fast"}).Target(),
 		Workload: fixtures.Builtin{Output: 4},
-		Load:     perftest.Closed{Concurrency: 2, Requests: 10},
+		Load:     perftest.Closed{Concurrency: 2, Requests: 20},
 	})
 }
 
@@ -50,7 +50,7 @@ func TestSLOs(t *testing.T) {
 	))
 	require.Empty(t, r.errors)
 	require.Len(t, r.logs, 1)
-	require.Regexp(t, `^PASS 2 SLOs: latency max .* < 1h, error rate 0% <= 0% \(10 requests, 0 failed\) SIMULATED$`, r.logs[0])
+	require.Regexp(t, `^PASS 2 SLOs: latency max .* < 1h, error rate 0% <= 0% \(20 requests, 0 failed\) SIMULATED$`, r.logs[0])
 
 	r = recorder{}
 	require.False(t, assert.SLOs(&r, res,
@@ -60,7 +60,7 @@ func TestSLOs(t *testing.T) {
 	require.Empty(t, r.logs)
 	require.Len(t, r.errors, 1)
 	require.Contains(t, r.errors[0], "FAIL TestSLOs: 1 of 2 SLOs missed")
-	require.Regexp(t, `FAIL +output tokens p50 < 4 +4 .*10 +10 \(5 allowed\)`, r.errors[0])
+	require.Regexp(t, `FAIL +output tokens p50 < 4 +4 .*20 +20 \(10 allowed\)`, r.errors[0])
 	require.Regexp(t, `PASS +latency max < 1h`, r.errors[0])
 
 	stored, err := perftest.ReadResult(res.Dir)
@@ -133,7 +133,7 @@ func TestConstructors(t *testing.T) {
 }
 
 // A gate is red for what an everyday check lets pass, and green for what is
-// proven: ten requests prove no percentile above p74 (0.74^10 is 0.049), and
+// proven: twenty requests prove no percentile above p86 (0.86^20 is 0.049), and
 // below a hundred only a minute's run proves any.
 func TestGate(t *testing.T) {
 	res := measured(t)
@@ -141,13 +141,13 @@ func TestGate(t *testing.T) {
 
 	var r recorder
 	require.True(t, assert.SLOs(&r, res, slo))
-	require.Regexp(t, `^PASS 1 SLO: latency p99 .* < 1h \(unproven: 0 of 10 over, p99 at 95% needs \d+\) \(10 requests`, r.logs[0])
+	require.Regexp(t, `^PASS 1 SLO: latency p99 .* < 1h \(unproven: 0 of 20 over, p99 at 95% needs \d+\) \(20 requests`, r.logs[0])
 
 	r = recorder{}
 	require.False(t, assert.Gate(&r, res, slo))
 	require.Empty(t, r.logs)
 	require.Contains(t, r.errors[0], "INCONCLUSIVE TestGate: 1 of 1 SLO not proven")
-	require.Regexp(t, `INCONCLUSIVE latency p99 < 1h: 0 of 10 over, p99 at 95% needs \d+`, r.errors[0])
+	require.Regexp(t, `INCONCLUSIVE latency p99 < 1h: 0 of 20 over, p99 at 95% needs \d+`, r.errors[0])
 
 	r = recorder{}
 	require.True(t, assert.Gate(&r, res, assert.ErrorRate().AtMost(0)))

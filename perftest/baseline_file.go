@@ -52,7 +52,7 @@ func readBaseline(file, shown string) (runs []baselineRun, err error) {
 		var run baselineRun
 		wrong := ""
 		switch err := json.Unmarshal(line, &run); {
-		case bytes.HasPrefix(line, []byte("<<<<<<<")) || bytes.HasPrefix(line, []byte("=======")) || bytes.HasPrefix(line, []byte(">>>>>>>")):
+		case bytes.HasPrefix(line, []byte("<<<<<<<")) || bytes.HasPrefix(line, []byte("|||||||")) || bytes.HasPrefix(line, []byte("=======")) || bytes.HasPrefix(line, []byte(">>>>>>>")):
 			wrong = "it is the mark of a merge conflict: keep the lines of both sides and remove the marks"
 		case err != nil:
 			wrong = "it is no run (" + err.Error() + "): restore the line, or remove it"

@@ -53,7 +53,7 @@ func (r *run) measure(ctx context.Context) (*Result, error) {
 	d := &driver{run: r, stop: ctx, collector: newCollector(), slots: slots{client: r.client}}
 	d.collector.tokens.tokenizer = r.scenario.Tokenizer
 	d.collector.whole = r.api == Embeddings || r.api == Rerank
-	d.watch = watch{slos: r.scenario.SLOs, runs: max(1, r.scenario.Repeat), planned: r.reported().Of(r.plan.Requests), looks: r.scenario.looks(r.plan), lost: func() { lose(errMustFail) }}
+	d.watch = watch{slos: r.scenario.SLOs, planned: r.plan.Requests * max(1, r.scenario.Repeat), looks: r.scenario.looks(r.plan), lost: func() { lose(errMustFail) }}
 	if root := r.root(); root != nil {
 		defer context.AfterFunc(ctx, func() { root.Stop(ended(ctx, nil)) })()
 	}
@@ -201,7 +201,7 @@ func (d *driver) watching() health.Options {
 // drive runs one plan.
 func (d *driver) drive(ctx context.Context, p *Plan, read func() (time.Duration, any, bool)) load.Report {
 	d.began.Store(int64(time.Since(d.epoch)))
-	return p.loop(d.scenario.Seed+d.from.repeat+uint64(d.parts), d.settings.shard, d.instant, d.grace, read).Run(ctx, d.epoch, d.send)
+	return p.loop(d.scenario.Seed+d.from.repeat+uint64(d.parts)<<32, d.settings.shard, d.instant, d.grace, read).Run(ctx, d.epoch, d.send)
 }
 
 // send sends one request. It is the hot path: nothing is made here but the

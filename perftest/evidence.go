@@ -56,9 +56,9 @@ func (s SLO) kept() (p float64, ok bool) {
 }
 
 // test is the test of a share that s asks for, on this run.
-func (r *Result) test(s SLO) stats.ShareTest {
+func (r judged) test(s SLO) stats.ShareTest {
 	p, _ := s.kept()
-	t := stats.ShareTest{P: p, Alpha: r.proofLevel(s)}
+	t := stats.ShareTest{P: p, Alpha: r.proofLevel(s), FailAlpha: r.refuteLevel(s)}
 	if r.Window.Known() {
 		t.Seconds = float64(r.Window)
 	}
@@ -69,7 +69,11 @@ func (r *Result) test(s SLO) stats.ShareTest {
 }
 
 // proofLevel is the chance of a false proof of s, in each look at the evidence.
-func (r *Result) proofLevel(s SLO) float64 { return s.level() / float64(max(1, r.Scenario.Looks)) }
+func (r judged) proofLevel(s SLO) float64 { return s.level() / float64(max(1, r.Scenario.Looks)) }
+
+// refuteLevel is the level at which s is refuted alone of its family: Holm's
+// first step.
+func (r judged) refuteLevel(s SLO) float64 { return r.proofLevel(s) / float64(max(1, r.family)) }
 
 // settle gives v its outcome, where there was a test.
 func (v *Verdict) settle(d stats.Decision) {
@@ -84,10 +88,15 @@ func (v *Verdict) settle(d stats.Decision) {
 	default:
 		v.Outcome = Inconclusive
 	}
+	if v.Outcome != Inconclusive && v.Outcome != v.Point {
+		v.Outcome = Inconclusive // the figure is the other way: the runs of one scenario differ so much
+	}
 	if v.Outcome != Inconclusive {
 		v.Needed = 0
 	}
-	v.Evidence = v.explain()
+	if v.Evidence == "" {
+		v.Evidence = v.explain()
+	}
 }
 
 // explain says in a line why the outcome is what it is.
@@ -106,7 +115,9 @@ func (v *Verdict) explain() string {
 	case Goodput:
 		over = fmt.Sprintf("%d of %d not good", v.Over, v.Samples)
 	}
-	switch {
+	switch kept, _ := v.SLO.kept(); {
+	case v.ShareUpper.Known() && v.Outcome == Pass && kept < 1 && float64(v.ShareUpper) > 1-kept+1e-9: // by the margin rule
+		return over + ", and none comes near the limit in a minute or more"
 	case v.ShareUpper.Known() && v.Outcome == Pass:
 		return fmt.Sprintf("%s, with %s at most %s", over, sure, share(v.ShareUpper))
 	case v.ShareLower.Known() && v.Outcome == Fail:
@@ -124,19 +135,25 @@ func (v *Verdict) explain() string {
 }
 
 // proveDistribution tests an SLO on a percentile, the maximum or the mean.
-func (r *Result) proveDistribution(v Verdict, t overTally) (Verdict, stats.Evidence) {
+func (r judged) proveDistribution(v Verdict, t overTally) (Verdict, stats.Evidence) {
 	values, pessimist, margin := t.values, t.pessimist, true
 	if v.SLO.Metric == ITL || v.SLO.Metric == ITLPerToken {
 		// The tokens of one answer move together: a minute without any gap near
 		// the limit proves less than that many independent ones.
-		values, margin = r.gapsInOrder(v.SLO.Metric), false
-		pessimist = values
-		if len(r.samples.all) < minRequestsOfGaps || len(values) == 0 {
+		margin = false
+		values, pessimist = r.gapsInOrder(v.SLO.Metric)
+		switch n := r.Counts.Succeeded + r.Counts.Failed; {
+		case n < minRequestsOfGaps:
+			v.Evidence = fmt.Sprintf("the gaps of %d requests are too few: those of one move together, and %d requests are needed", n, minRequestsOfGaps)
+		case len(values) == 0:
+			v.Evidence = "the gaps cannot be read from " + requestsFile
+		}
+		if v.Evidence != "" {
 			return v, stats.Evidence{Valid: true, FailP: 1}
 		}
 	}
 	if _, ok := v.SLO.kept(); !ok {
-		return r.proveMean(v, values, t.failed)
+		return r.proveMean(v, values, t.failed+t.lacking == 0)
 	}
 	d, flagged := r.proveValues(v, values, margin)
 	if len(pessimist) > len(values) {
@@ -150,7 +167,7 @@ func (r *Result) proveDistribution(v Verdict, t overTally) (Verdict, stats.Evide
 }
 
 // proveValues tests the share of values over v's limit.
-func (r *Result) proveValues(v Verdict, values []float64, margin bool) (Verdict, stats.Evidence) {
+func (r judged) proveValues(v Verdict, values []float64, margin bool) (Verdict, stats.Evidence) {
 	test := r.test(v.SLO)
 	flags := violations(v.SLO, values, test.P)
 	if !margin {
@@ -174,9 +191,12 @@ func (r *Result) proveValues(v Verdict, values []float64, margin bool) (Verdict,
 func violations(slo SLO, values []float64, p float64) stats.Violations {
 	orEqual := slo.Op == Below || slo.Op == Above
 	if !slo.lower() {
-		return stats.FlagViolations(values, slo.bound(), p, orEqual)
+		v := stats.FlagViolations(values, slo.bound(), p, orEqual)
+		v.NoLimit = false // slo was checked: at most 0 tokens is a limit
+		return v
 	}
 	v := stats.FlagViolations(upsideDown(values), -slo.bound(), p, orEqual)
+	v.NoLimit = false
 	v.OverTight = 0 // which was counted at the wrong side of the limit
 	for _, y := range values {
 		if y < slo.bound()*marginRatio || math.IsInf(y, 1) {
@@ -231,12 +251,12 @@ func (v *Verdict) share(s stats.Share) {
 
 // proveShare tests an SLO on a share of all requests; is says whether one is of
 // the sort that the share is of, and whether that is known.
-func (r *Result) proveShare(v Verdict, is func(*sample) (yes, known bool)) (Verdict, stats.Evidence) {
+func (r judged) proveShare(v Verdict, is func(*sample) (yes, known bool)) (Verdict, stats.Evidence) {
 	if v.Point == Invalid {
 		return v, stats.Evidence{}
 	}
 	// The unknown are taken for what decides less.
-	flags, over := r.against(v.SLO, is, v.Point == Fail)
+	flags, over := r.against(v.SLO, is, (v.Point == Fail) == v.SLO.lower())
 	v.Over = over
 	p, _ := v.SLO.kept()
 	v.Allowed = int(math.Floor(float64(len(flags))*(1-p) + 1e-9))

@@ -24,7 +24,7 @@ func (d *driver) extend(ctx context.Context, ran load.Report) load.Report {
 		n += p.Requests
 		d.parts++
 		d.offset = ran.Planned * max(1, d.settings.shard.Count)
-		d.watch.planned = d.settings.shard.Of(n)
+		d.watch.planned = n * max(1, d.scenario.Repeat)
 		ran = joined(ran, d.drive(ctx, &p, nil))
 	}
 	return ran

@@ -69,6 +69,9 @@ func (r *Result) Fingerprint() (Fingerprint, error) {
 		},
 		Host: FingerprintHost{CPU: r.Environment.CPU, CPUs: r.Environment.CPUs, OS: r.Environment.OS, Arch: r.Environment.Arch},
 	}
+	if n := s.TurnsInFlight; n > 0 {
+		f.Load.(map[string]any)["turns_in_flight"] = n
+	}
 	workload := plain(s.Workload)
 	data := map[string]string{}
 	if err := hashPaths(workload, data); err != nil {

@@ -65,21 +65,23 @@ const (
 // gapsInOrder are the gaps of m (ITL or ITLPerToken), in seconds, in the order
 // of their requests' intended starts. They are read from requests.jsonl, since
 // a result keeps no gaps; nil when that cannot be read. A failed request has as
-// many infinite ones as a success has on average.
-func (r *Result) gapsInOrder(m Metric) []float64 {
+// many infinite ones as a success has on average; pessimist has one for each
+// gap of which the server does not say how many tokens it is for, too.
+func (r *Result) gapsInOrder(m Metric) (gaps, pessimist []float64) {
 	type request struct {
 		scheduled int64
 		gaps      []float64
+		untold    int
 	}
 	if r.parts != nil {
-		var all []float64
 		for _, part := range r.parts {
-			all = append(all, part.gapsInOrder(m)...)
+			more, worst := part.gapsInOrder(m)
+			gaps, pessimist = append(gaps, more...), append(pessimist, worst...)
 		}
-		return all
+		return gaps, pessimist
 	}
 	if r.Dir == "" {
-		return nil
+		return nil, nil
 	}
 	all := &r.samples.gaps.events
 	if m == ITLPerToken {
@@ -105,7 +107,9 @@ func (r *Result) gapsInOrder(m Metric) []float64 {
 				switch {
 				case m == ITL:
 					q.gaps = append(q.gaps, float64(gap)/1e9)
-				case tokens > 0:
+				case tokens == 0:
+					q.untold++
+				default:
 					each := float64(gap/int64(tokens)) / 1e9
 					for range min(tokens, mostTokens) {
 						q.gaps = append(q.gaps, each)
@@ -116,12 +120,22 @@ func (r *Result) gapsInOrder(m Metric) []float64 {
 		requests = append(requests, q)
 	})
 	if err != nil {
-		return nil
+		return nil, nil
 	}
 	slices.SortStableFunc(requests, func(a, b request) int { return cmp.Compare(a.scheduled, b.scheduled) })
-	var out []float64
+	untold := 0
 	for _, q := range requests {
-		out = append(out, q.gaps...)
+		gaps = append(gaps, q.gaps...)
+		untold += q.untold
 	}
-	return out
+	if untold == 0 {
+		return gaps, gaps
+	}
+	for _, q := range requests {
+		pessimist = append(pessimist, q.gaps...)
+		for range q.untold {
+			pessimist = append(pessimist, math.Inf(1))
+		}
+	}
+	return gaps, pessimist
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -80,8 +81,10 @@ func (r *run) provable() error {
 	}
 	var lacking []string
 	most := 0
+	// The margin rule asks for a minute.
+	margin := p.rate == 0 || time.Duration(float64(planned)/p.rate*1e9) >= time.Minute
 	for _, slo := range r.scenario.SLOs {
-		if n := slo.leastRequests(r.scenario.looks(r.plan)); n > planned {
+		if n := slo.leastRequests(r.scenario.looks(r.plan), margin); n > planned {
 			lacking = append(lacking, fmt.Sprintf("%v (%d)", slo, n))
 			most = max(most, n)
 		}
@@ -90,21 +93,20 @@ func (r *run) provable() error {
 		return nil
 	}
 	return badField("Load", fmt.Sprintf("%d requests", planned),
-		fmt.Sprintf("they cannot prove %s even if all keep the limit: measure at least %d, or judge without proof: leave SLOs empty and use assert.SLOs", strings.Join(lacking, ", "), most))
+		fmt.Sprintf("they cannot prove %s even if all keep the limit: measure at least %d (a conversation counts as one), or judge without proof: leave SLOs empty and use assert.SLOs", strings.Join(lacking, ", "), most))
 }
 
-// leastRequests is the least number of requests that could prove s.
-func (s SLO) leastRequests(looks int) int {
+// leastRequests is the least number of requests that could prove s, by the
+// margin rule where that may help.
+func (s SLO) leastRequests(looks int, margin bool) int {
 	p, isShare := s.kept()
 	switch {
 	case s.Metric == ITL || s.Metric == ITLPerToken:
 		return minRequestsOfGaps
 	case s.Metric == ServerMetric:
 		return 0
-	case isShare && p < 1:
-		return stats.MinRequests(p, s.level()/float64(max(1, looks)), 0)
-	case isShare:
-		return 1
+	case isShare: // of error rate and goodput there is no value near the limit
+		return stats.ShareTest{P: p, Alpha: s.level() / float64(max(1, looks))}.LeastRequests(margin && !s.isShare())
 	case s.Stat == Mean:
 		return rateWindows
 	}
@@ -122,10 +124,11 @@ func (p *Plan) least() time.Duration {
 	return need
 }
 
-// checkTime refuses, for a gate, a plan that does not fit before the test's
-// deadline, and warns of one that is to prove nothing.
+// checkTime refuses, for a gate, a plan whose runs to come do not fit before the
+// test's deadline, and warns of one that is to prove nothing.
 func (r *run) checkTime(left time.Duration) error {
-	need := r.plan.least() + r.scenario.Warmup.Duration
+	toCome := max(1, r.scenario.Repeat-int(r.from.repeat))
+	need := time.Duration(toCome) * (r.plan.least() + r.scenario.Warmup.Duration)
 	if need <= left || r.from.probe {
 		return nil
 	}
@@ -148,8 +151,7 @@ func (r *run) warn(format string, args ...any) {
 // fail whatever those to come do. It runs in the goroutine that writes records.
 type watch struct {
 	slos    []SLO
-	planned int // requests, of this shard
-	runs    int // of the scenario, each of which plans as many
+	planned int // requests of all shards and runs; 0 when that is not known
 	looks   int
 	next    int // number of requests at which it looks
 	lost    func()
@@ -158,27 +160,39 @@ type watch struct {
 
 // look is called after each request that was measured.
 func (w *watch) look(c *collector) {
-	if len(w.slos) == 0 || w.planned == 0 || w.why != "" || c.counts.Sent < w.next {
+	if len(w.slos) == 0 || w.why != "" || c.counts.Sent < w.next {
 		return
 	}
-	w.next = c.counts.Sent + max(1, w.planned/20)
+	planned, rest := w.planned, fmt.Sprintf("the rest of %d", w.planned)
+	if planned == 0 || c.counts.Conversations > 0 { // of which it is not known how many turns they have
+		planned, rest = 0, "the others"
+	}
+	w.next = c.counts.Sent + max(1, c.counts.Sent/20, planned/20)
 	so := &Result{Counts: c.counts, samples: c.samples, Window: Absent}
 	so.Scenario.Looks = w.looks
-	planned := w.planned * w.runs
 	for _, slo := range w.slos {
-		if slo.Tag == "" && so.mustFail(slo, planned, len(w.slos)) {
-			w.why = fmt.Sprintf("%v is missed by so many of %d requests that it must fail, whatever the rest of %d do", slo, c.counts.Sent, planned)
+		if slo.Tag == "" && (judged{so, len(w.slos)}).mustFail(slo, planned) {
+			w.why = fmt.Sprintf("%v is missed by so many of %d requests that it must fail, whatever %s do", slo, c.counts.Sent, rest)
 			w.lost()
 			return
 		}
 	}
 }
 
-// mustFail reports whether an objective on a share is lost, if all requests to
-// come keep it.
-func (r *Result) mustFail(slo SLO, planned, family int) bool {
+// mustFail reports whether an objective is lost, if all requests to come keep
+// it: one on a share by the test that judges it, and one that a single request
+// can miss (a maximum, an error rate of 0, a mean, which failures leave without
+// a bound) by that. planned is 0 when their number is not known, which the
+// others need.
+func (r judged) mustFail(slo SLO, planned int) bool {
 	p, ok := slo.kept()
-	if !ok || slo.Metric == ITL || slo.Metric == ITLPerToken || slo.Metric == ServerMetric {
+	switch {
+	case slo.Metric == ITL || slo.Metric == ITLPerToken || slo.Metric == ServerMetric:
+		return false
+	case slo.Stat == Mean:
+		t := r.overLimit(slo)
+		return t.failed+t.lacking > 0
+	case !ok:
 		return false
 	}
 	var over []bool
@@ -186,12 +200,14 @@ func (r *Result) mustFail(slo SLO, planned, family int) bool {
 	case ErrorRate:
 		over, _ = r.against(slo, func(s *sample) (bool, bool) { return s.failed, true }, false)
 	case Goodput:
-		over, _ = r.against(slo, func(s *sample) (bool, bool) { return s.keeping(slo.Limits) }, true)
+		over, _ = r.against(slo, func(s *sample) (bool, bool) { return s.keeping(slo.Limits) }, slo.lower())
 	default:
 		over = violations(slo, r.overLimit(slo).values, p).Over
 	}
-	test := stats.ShareTest{P: p, FailAlpha: familyLevel / float64(max(1, r.Scenario.Looks)*family)}
-	return test.MustFail(over, planned)
+	if planned == 0 {
+		return p == 1 && slices.Contains(over, true)
+	}
+	return stats.ShareTest{P: p, FailAlpha: r.refuteLevel(slo)}.MustFail(over, planned)
 }
 
 // against flags the requests that count against an SLO on a share of all, in

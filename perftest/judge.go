@@ -15,8 +15,19 @@ import (
 // request, and a success without the token that the metric is about, is over
 // every limit; a success for which the metric has no meaning (TPOT of a
 // one-token answer) is left out; a cancelled request is left out, unless it was
-// over the limit already. A mean with a failure in it has no bound and misses
-// every limit.
+// over the limit already. One that was cancelled with the load, and not by the
+// user that it plays, may have been over it later: where that would decide, the
+// verdict is INVALID. A mean with a failure in it, or with a success that has no
+// such token, has no bound and misses every limit.
+//
+// Figures and evidence are of the same requests: the measured ones, without the
+// warm-up, the burst with which a closed loop starts and its padding (see
+// [Closed].KeepEnds). Failures of the burst are a warning of the result, and
+// [Result].WithStart has the figures with it for a reader; no verdict uses them.
+// Rates, and the windows that prove them, are over [Result].Steady where there
+// is such a part. One thing differs: Measured is a percentile of the successes, as
+// every table shows it, and Over counts failures too, which decide. So an SLO may be
+// missed whose figure is below its limit; the reason then says how many failed.
 //
 // [Verdict].Point compares what was measured with the limit. [Verdict].Outcome
 // is what that proves: the requests of one run are not independent, and p99 of
@@ -25,7 +36,7 @@ import (
 // (Korn and Graubard 1998; the variance of 20 batches in order of intended
 // start says how many), or passes when nothing comes near the limit: none over
 // two thirds of it, in a run of a minute and of as many requests as a proof
-// needs. A mean or a rate is tested by Student's t over 20 batch means. All
+// needs. Fewer than 20 requests prove nothing. A mean or a rate is tested by Student's t over 20 batch means. All
 // have to be proven for a PASS of all, so that each is tested by itself; that
 // any of them fails is corrected for their number (Holm 1979).
 //
@@ -46,7 +57,7 @@ func (r *Result) Judge(slos ...SLO) []Verdict {
 	verdicts := make([]Verdict, len(slos))
 	family := make([]stats.Evidence, len(slos))
 	for i, slo := range slos {
-		verdicts[i], family[i] = r.tagged(slo.Tag).judge(slo)
+		verdicts[i], family[i] = judged{r.tagged(slo.Tag), len(slos)}.judge(slo)
 		family[i].FailP *= familyLevel / slo.level() // for a surer proof than the family's
 	}
 	for i, d := range stats.Decide(familyLevel/float64(max(1, r.Scenario.Looks)), family...) {
@@ -89,8 +100,14 @@ func (v *Verdict) noPass(why string) {
 	}
 }
 
+// judged is a result that is held against so many objectives together.
+type judged struct {
+	*Result
+	family int
+}
+
 // judge compares what was measured with one SLO, and tests what that proves.
-func (r *Result) judge(slo SLO) (Verdict, stats.Evidence) {
+func (r judged) judge(slo SLO) (Verdict, stats.Evidence) {
 	v := Verdict{SLO: slo, Measured: Absent, MeasuredBound: Absent, ShareLower: Absent, ShareUpper: Absent, DesignEffect: Absent, Effective: Absent}
 	if err := slo.check(); err != nil {
 		return v.invalid("%v", err), stats.Evidence{}
@@ -120,8 +137,10 @@ func (r *Result) judge(slo SLO) (Verdict, stats.Evidence) {
 			return r.proveShare(v.compareAtLeast(Value(good)/n, Value(good+unknown)/n, unknown), func(s *sample) (bool, bool) { return s.keeping(slo.Limits) })
 		}
 		low, high := r.perWindow(good), r.perWindow(good+unknown)
-		return r.proveRate(v.compareAtLeast(low, high, unknown), func(s *sample) float64 {
-			if kept, _ := s.keeping(slo.Limits); kept {
+		v = v.compareAtLeast(low, high, unknown)
+		takeUnknown := (v.Point == Fail) == slo.lower() // for what decides less
+		return r.proveRate(v, func(s *sample) float64 {
+			if kept, known := s.keeping(slo.Limits); kept || !known && takeUnknown {
 				return 1
 			}
 			return 0
@@ -173,7 +192,7 @@ func (v Verdict) compareSum(measured Value, missing int) Verdict {
 }
 
 // judgeDistribution judges an SLO on a figure of a distribution.
-func (r *Result) judgeDistribution(v Verdict) (Verdict, stats.Evidence) {
+func (r judged) judgeDistribution(v Verdict) (Verdict, stats.Evidence) {
 	t := r.overLimit(v.SLO)
 	v.Samples, v.Over, v.Failed, v.Measured = t.n, t.over, t.failed, t.measured
 	switch {
@@ -184,8 +203,12 @@ func (r *Result) judgeDistribution(v Verdict) (Verdict, stats.Evidence) {
 	}
 	d := v.byStat(t)
 	// What is unknown may be on either side of the limit.
-	if t.unknown > 0 && (d.Point == Pass && d.Over+t.unknown > d.Allowed || v.SLO.Stat == Mean && t.failed == 0) {
+	passes := d.Point == Pass && d.Over+t.unknown+t.drained > d.Allowed
+	switch {
+	case t.unknown > 0 && (passes || v.SLO.Stat == Mean && d.Point == Pass):
 		return d.invalid("%s", untold(t.unknown, t.n+t.unknown)), stats.Evidence{}
+	case t.drained > 0 && passes:
+		return d.invalid("%d requests were cancelled at the end of the load before the limit had passed, and might have been over: set the load's Drain.After to the limit or more", t.drained), stats.Evidence{}
 	}
 	return r.proveDistribution(d, t)
 }
@@ -198,6 +221,8 @@ func (v Verdict) byStat(t overTally) Verdict {
 		return v.decide(v.Over == 0, fmt.Sprintf("%d of %d over", v.Over, v.Samples))
 	case !percentile && t.failed > 0:
 		return v.decide(false, fmt.Sprintf("%d of %d failed, which no mean can bound", t.failed, v.Samples))
+	case !percentile && t.lacking > 0:
+		return v.decide(false, fmt.Sprintf("%d of %d never had a %s, which no mean can bound", t.lacking, v.Samples, v.SLO.Metric.label()))
 	case !percentile:
 		return v.compare(v.Measured)
 	}

@@ -82,7 +82,9 @@ type Think struct {
 // waits for them.
 type Drain struct {
 	// Cancel gives them up: they are cancelled, and count neither as success
-	// nor as failure, but over the limits that they had passed already.
+	// nor as failure, but over the limits that they had passed already. A limit
+	// that they had not may be met or missed: an SLO that they could decide is
+	// INVALID, so that After is best the largest limit or more.
 	Cancel bool
 	// After is the time that they get first; 0 means none.
 	After time.Duration

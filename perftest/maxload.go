@@ -133,7 +133,7 @@ func newSearch(s Scenario, slos []SLO) (*stats.Search, error) {
 		return nil, err
 	}
 	for _, slo := range slos {
-		if n := slo.leastRequests(0); confirm.Requests > 0 && n > confirm.Requests {
+		if n := slo.leastRequests(0, true); confirm.Requests > 0 && n > confirm.Requests {
 			return nil, badField("Load.Requests", confirm.Requests/confirmRequests,
 				fmt.Sprintf("a confirming run of %d times as many cannot prove %v: set it to %d or more, or to 0 for 1,000", confirmRequests, slo, (n+confirmRequests-1)/confirmRequests))
 		}

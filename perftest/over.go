@@ -12,8 +12,14 @@ import (
 // overTally is how the requests (for ITL: the gaps) stand to an SLO's limit.
 type overTally struct {
 	n, over, failed int
-	unknown         int   // successes whose figure the server's silence hides; not in n
-	measured        Value // the figure over the successes
+	// lacking is how many successes have not the token that the figure is
+	// about: they are over every limit, and in no mean.
+	lacking int
+	// unknown, which are not in n, may be on either side of the limit:
+	// successes whose figure the server's silence hides, and drained requests,
+	// which were given up with the load before they were over it.
+	unknown, drained int
+	measured         Value // the figure over the successes
 	// values are those of the n requests in the order of their intended start,
 	// +Inf for one that is over every limit; pessimist has the unknown ones as
 	// such too. Nil for ITL, whose gaps are not kept in memory.
@@ -43,8 +49,15 @@ func (r *Result) overLimit(slo SLO) overTally {
 	var t overTally
 	var successes []float64
 	for _, s := range r.inOrder() {
+		if s.cancelled && slo.Stat == Mean {
+			continue // of which the figure is that of the successes
+		}
 		y, known := s.standing(slo)
 		switch {
+		case !known && s.drained && s.limitsWait(slo):
+			t.drained++
+			t.pessimist = append(t.pessimist, math.Inf(1))
+			continue
 		case !known:
 			if s.untold(slo.Metric) && !s.failed && !s.cancelled {
 				t.unknown++
@@ -53,7 +66,9 @@ func (r *Result) overLimit(slo SLO) overTally {
 			continue
 		case s.failed:
 			t.failed++
-		case !s.cancelled && !math.IsInf(y, 1):
+		case !s.cancelled && math.IsInf(y, 1):
+			t.lacking++
+		case !s.cancelled:
 			successes = append(successes, y)
 		}
 		t.n++
@@ -144,19 +159,19 @@ func figure(stat Stat, n int, summary func() stats.Summary, percentile func(floa
 // known: its first token came, or by the time it was cancelled it was over the
 // limit already.
 func (s *sample) cutShort(slo SLO) (y float64, known bool) {
+	if !s.limitsWait(slo) {
+		return 0, false
+	}
 	from, reached := s.sent, record.Absent
 	switch slo.Metric {
 	case TTFT:
 		reached = s.firstToken
 	case TTFA:
 		reached = s.firstAnswer
-	case Latency:
 	case Response:
 		from = s.scheduled
-	default:
-		return 0, false
 	}
-	if from == record.Absent || s.done == record.Absent || slo.Op != Below && slo.Op != AtMost {
+	if from == record.Absent || s.done == record.Absent {
 		return 0, false
 	}
 	if reached != record.Absent {
@@ -164,6 +179,16 @@ func (s *sample) cutShort(slo SLO) (y float64, known bool) {
 	}
 	over := !slo.Op.holds(float64(s.done-from)/1e9, slo.bound())
 	return math.Inf(1), over
+}
+
+// limitsWait reports whether an objective is an upper limit of a time that has
+// begun when a request is sent, so that a cancelled one may be over it.
+func (*sample) limitsWait(slo SLO) bool {
+	switch slo.Metric {
+	case TTFT, TTFA, Latency, Response:
+		return !slo.lower()
+	}
+	return false
 }
 
 // lacks reports whether a success misses the token that m is about, which is

@@ -6,12 +6,12 @@ import (
 	"github.com/slogate/slogate/internal/stats"
 )
 
-// proveMean tests an SLO on a mean.
-func (r *Result) proveMean(v Verdict, values []float64, failed int) (Verdict, stats.Evidence) {
-	if failed > 0 {
+// proveMean tests an SLO on a mean, which failures leave without a bound.
+func (r judged) proveMean(v Verdict, values []float64, bounded bool) (Verdict, stats.Evidence) {
+	if !bounded {
 		return v, stats.Evidence{Valid: true, Refuted: true}
 	}
-	m := stats.MeanTest{Limit: v.SLO.bound(), AtLeast: v.SLO.lower(), Alpha: r.proofLevel(v.SLO)}.Run(values)
+	m := stats.MeanTest{Limit: v.SLO.bound(), AtLeast: v.SLO.lower(), Alpha: r.proofLevel(v.SLO), FailAlpha: r.refuteLevel(v.SLO)}.Run(values)
 	v.mean(m)
 	return v, m.Evidence
 }
@@ -33,7 +33,7 @@ const (
 
 // proveRate tests an SLO on a rate, by what ends in each of equal windows; of
 // is what a success adds.
-func (r *Result) proveRate(v Verdict, of func(*sample) float64) (Verdict, stats.Evidence) {
+func (r judged) proveRate(v Verdict, of func(*sample) float64) (Verdict, stats.Evidence) {
 	if v.Point == Invalid {
 		return v, stats.Evidence{}
 	}
@@ -42,7 +42,7 @@ func (r *Result) proveRate(v Verdict, of func(*sample) float64) (Verdict, stats.
 		v.Needed = rateRequests
 		return v, stats.Evidence{Valid: true, FailP: 1}
 	}
-	m := stats.MeanTest{Limit: v.SLO.bound(), AtLeast: v.SLO.lower(), Alpha: r.proofLevel(v.SLO)}.Run(windows)
+	m := stats.MeanTest{Limit: v.SLO.bound(), AtLeast: v.SLO.lower(), Alpha: r.proofLevel(v.SLO), FailAlpha: r.refuteLevel(v.SLO)}.Run(windows)
 	v.mean(m)
 	if v.Needed > 0 { // of windows
 		v.Needed = int(math.Ceil(float64(v.Needed) / float64(len(windows)) * float64(n)))
@@ -65,12 +65,15 @@ func (r *Result) windowRates(of func(*sample) float64) (windows []float64, n int
 	for _, part := range [][]sample{r.samples.start, r.samples.all} {
 		for i := range part {
 			s := &part[i]
-			if s.failed || s.cancelled || s.done <= from || s.done > to {
+			if s.cancelled || s.done <= from || s.done > to {
+				continue
+			}
+			n++
+			if s.failed {
 				continue
 			}
 			w := min(int(float64(s.done-from)/float64(to-from)*rateWindows), rateWindows-1)
 			windows[w] += of(s)
-			n++
 		}
 	}
 	for i := range windows {

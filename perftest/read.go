@@ -51,6 +51,9 @@ func ReadResult(path string) (*Result, error) {
 		r.Warnings = append(r.Warnings, "result.json is missing: the run did not end by itself")
 	case c.counts.Sent != r.Counts.Sent:
 		return nil, fmt.Errorf("read result: %s holds %d measured requests, %s says %d", requestsFile, c.counts.Sent, resultFile, r.Counts.Sent)
+	case c.counts.Succeeded != r.Counts.Succeeded || c.counts.Failed != r.Counts.Failed:
+		return nil, fmt.Errorf("read result: %s holds %d successes and %d failures, %s says %d and %d: one of them was changed",
+			requestsFile, c.counts.Succeeded, c.counts.Failed, resultFile, r.Counts.Succeeded, r.Counts.Failed)
 	default:
 		r.samples = c.samples
 	}

@@ -247,6 +247,8 @@ type ScenarioInfo struct {
 	Looks int `json:"looks"`
 	// ColdConnections is the scenario's.
 	ColdConnections bool `json:"cold_connections,omitempty"`
+	// TurnsInFlight is the scenario's bound of turns in flight; 0 is none.
+	TurnsInFlight int `json:"turns_in_flight,omitempty"`
 }
 
 // LoadInfo is the load as it was asked.

@@ -1,6 +1,9 @@
 package perftest
 
 import (
+	"strings"
+
+	"github.com/slogate/slogate/internal/load"
 	"github.com/slogate/slogate/internal/record"
 )
 
@@ -21,6 +24,7 @@ type sample struct {
 	failed                bool
 	cancelled             bool
 	starts                bool // of the start burst, which is part of no figure
+	drained               bool // cancelled with the load, and not by the user that it plays
 }
 
 func newSample(r *record.Record) sample {
@@ -32,6 +36,7 @@ func newSample(r *record.Record) sample {
 		failed:    !r.OK() && r.Class != record.ClassCancelled,
 		cancelled: r.Class == record.ClassCancelled,
 		starts:    r.Part == record.Start,
+		drained:   r.Class == record.ClassCancelled && !strings.Contains(r.Message, load.ErrAbandoned.Error()),
 	}
 }
 

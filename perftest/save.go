@@ -159,7 +159,7 @@ func (r *run) result() *Result {
 		WorkloadType:   typeName(s.Workload),
 		WarmupRequests: s.Warmup.Requests, WarmupDuration: orAbsent(s.Warmup.Duration),
 		SLOs: append([]SLO{}, s.SLOs...), Looks: s.looks(r.plan),
-		Seed: s.Seed, Nonce: r.nonce, ShortIsFailure: s.ShortIsFailure, ColdConnections: s.ColdConnections,
+		Seed: s.Seed, Nonce: r.nonce, ShortIsFailure: s.ShortIsFailure, ColdConnections: s.ColdConnections, TurnsInFlight: s.TurnsInFlight,
 		Timeouts: TimeoutsInfo{
 			Connect: Value(r.timeouts.Connect.Seconds()), FirstToken: Value(r.timeouts.FirstToken.Seconds()),
 			BetweenTokens: Value(r.timeouts.BetweenTokens.Seconds()), Total: Value(r.timeouts.Total.Seconds()),

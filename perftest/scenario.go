@@ -45,7 +45,10 @@ type Scenario struct {
 	// SLOs are the objectives that this run is to prove, for assert.Gate: a plan
 	// that cannot prove them is refused before any load (with go test's -short
 	// the test is skipped), and a run is stopped as soon as one of them must
-	// fail, whatever the requests to come do. Empty for a run that measures only.
+	// fail, whatever the requests to come do. (Of a load by time, or of
+	// conversations, it is not known how many these are: it is then stopped only
+	// by what one request can miss, such as a maximum or an error rate of 0.)
+	// Empty for a run that measures only.
 	SLOs []SLO
 	// Extend lets a run go on whose SLOs are neither proven nor refuted; zero
 	// ends it with its plan.

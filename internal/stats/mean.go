@@ -74,6 +74,9 @@ func (c MeanTest) Run(values []float64) Mean {
 		m.Decision, m.Rule = Pass, RuleMean
 	default:
 		m.Rule = RuleOpen
+		if over > 0 {
+			t = StudentQuantile(1-failAlpha, nu)
+		}
 		if n := float64(m.N) * math.Pow(t*m.SE/over, 2); n < maxRequests {
 			m.Needed = max(m.N+1, int(math.Ceil(n)))
 		}

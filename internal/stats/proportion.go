@@ -40,8 +40,9 @@ const (
 
 const (
 	marginSeconds   = 60
-	minForEffect    = 100 // below, batches have fewer than 5 requests
-	assumedEffect   = 4.0 // what is assumed there, to fail
+	minProof        = batchCount // below, nothing is proved: it is hardly a run
+	minForEffect    = 100        // below, batches have fewer than 5 requests
+	assumedEffect   = 4.0        // what is assumed there, to fail
 	defaultAlpha    = 0.05
 	levelResolution = 1e-7  // of the log of a p-value
 	leastAlpha      = 1e-12 // below, a p-value is not told apart
@@ -78,7 +79,8 @@ type Share struct {
 //	     at least MinRequests(p, a, 0) and the run took 60 s
 //
 // With fewer than 100 requests D is not estimable: FAIL takes D = 4, PASS goes
-// by the margin rule alone. No request is INVALID, all over are a FAIL.
+// by the margin rule alone, and with fewer than 20 there is no PASS at all. No
+// request is INVALID, all over are a FAIL.
 func (c ShareTest) Run(v Violations) Share {
 	c.Alpha, c.FailAlpha = c.levels()
 	s := Share{N: len(v.Over), K: countTrue(v.Over), Lower: math.NaN(), Upper: math.NaN(), PassP: 1}
@@ -97,9 +99,10 @@ func (c ShareTest) Run(v Violations) Share {
 	fail := c.failing(v.Over)
 	s.FailP = leastLevel(fail.p)
 	s.Refuted = s.K == s.N || c.P == 1 && s.K > 0
-	margin := v.OverTight == 0 && c.P < 1 && s.N >= MinRequests(c.P, c.Alpha, 0) && c.Seconds >= marginSeconds
+	margin := v.OverTight == 0 && c.P < 1 && s.N >= c.marginRequests() && c.Seconds >= marginSeconds
 	shared := s.PassP <= c.Alpha && s.N >= minForEffect
-	s.Proved = !s.Refuted && (margin || shared || c.P == 1 && s.K == 0)
+	none := c.P == 1 && s.K == 0 && s.N >= minProof
+	s.Proved = !s.Refuted && (margin || shared || none)
 	switch {
 	case s.K == s.N:
 		s.Decision, s.Rule = Fail, RuleAllOver
@@ -107,8 +110,10 @@ func (c ShareTest) Run(v Violations) Share {
 		s.Decision, s.Rule = Fail, RuleAnyOver
 	case s.FailP <= c.FailAlpha:
 		s.Decision, s.Rule = Fail, RuleShare
-	case c.P == 1:
+	case none:
 		s.Decision, s.Rule = Pass, RuleNoneOver
+	case c.P == 1:
+		s.Rule, s.Needed = RuleTooFew, minProof
 	case shared:
 		s.Decision, s.Rule = Pass, RuleShare
 	case margin:
@@ -132,6 +137,28 @@ func (c ShareTest) levels() (alpha, failAlpha float64) {
 		failAlpha = alpha
 	}
 	return alpha, failAlpha
+}
+
+// marginRequests is the least number of requests for the margin rule.
+func (c ShareTest) marginRequests() int { return max(minProof, MinRequests(c.P, c.Alpha, 0)) }
+
+// LeastRequests is the least number of requests that can prove the share at
+// all, if none is over and they are as good as independent. margin says that
+// the margin rule may help, as it does where there is a limit with values behind
+// it and the run takes a minute. It is 0 for a test that makes no sense.
+func (c ShareTest) LeastRequests(margin bool) int {
+	c.Alpha, c.FailAlpha = c.levels()
+	switch {
+	case !(c.P > 0 && c.P <= 1) || !level(c.Alpha):
+		return 0
+	case c.P == 1:
+		return minProof
+	case margin:
+		return c.marginRequests()
+	}
+	return leastTrue(minForEffect, func(n int) bool {
+		return PassP(0, effectiveSize(float64(n), 1, c.Alpha), 1-c.P) <= c.Alpha
+	})
 }
 
 // measure fills in design effects, effective sizes, bounds and PassP.
@@ -262,7 +289,7 @@ func (c ShareTest) needed(s Share, tight bool) int {
 		})
 	}
 	if tight {
-		n := max(MinRequests(c.P, c.Alpha, 0), s.N)
+		n := max(c.marginRequests(), s.N)
 		if c.Seconds > 0 {
 			n = max(n, int(math.Ceil(float64(s.N)*marginSeconds/c.Seconds)))
 		}

@@ -157,7 +157,8 @@ func TestShareEdges(t *testing.T) {
 		{"one of one over", ShareTest{P: 0.99}, CountViolations(all(1)), Fail, RuleAllOver},
 		{"all of 1,000 over", ShareTest{P: 0.99}, CountViolations(all(1000)), Fail, RuleAllOver},
 		{"12 fine", ShareTest{P: 0.5}, CountViolations(none(12)), Inconclusive, RuleTooFew},
-		{"12 fine, by margin", ShareTest{P: 0.5, Seconds: 60}, Violations{Over: none(12)}, Pass, RuleMargin},
+		{"19 fine, by margin", ShareTest{P: 0.5, Seconds: 60}, Violations{Over: none(19)}, Inconclusive, RuleTooFew},
+		{"20 fine, by margin", ShareTest{P: 0.5, Seconds: 60}, Violations{Over: none(20)}, Pass, RuleMargin},
 		{"half of 18 over", ShareTest{P: 0.99}, CountViolations(every(18, 2)), Fail, RuleShare},
 		{"1 of 99 over", ShareTest{P: 0.99}, CountViolations(every(99, 99)), Inconclusive, RuleTooFew},
 		{"none of 99 over", ShareTest{P: 0.9}, CountViolations(none(99)), Inconclusive, RuleTooFew},
@@ -166,7 +167,8 @@ func TestShareEdges(t *testing.T) {
 		{"none of 299 over, short", ShareTest{P: 0.99, Seconds: 59}, Violations{Over: none(299)}, Inconclusive, RuleOpen},
 		{"none of 299 over, by margin", ShareTest{P: 0.99, Seconds: 60}, Violations{Over: none(299)}, Pass, RuleMargin},
 		{"none of 299 over, no limit", ShareTest{P: 0.99, Seconds: 60}, CountViolations(none(299)), Inconclusive, RuleOpen},
-		{"error rate 0, none", ShareTest{P: 1}, CountViolations(none(30)), Pass, RuleNoneOver},
+		{"error rate 0, none", ShareTest{P: 1}, CountViolations(none(20)), Pass, RuleNoneOver},
+		{"error rate 0, none of 19", ShareTest{P: 1}, CountViolations(none(19)), Inconclusive, RuleTooFew},
 		{"error rate 0, one", ShareTest{P: 1}, CountViolations(every(30, 30)), Fail, RuleAnyOver},
 	} {
 		s := c.test.Run(c.v)
@@ -236,4 +238,65 @@ func TestMustFailIsNoTheorem(t *testing.T) {
 	require.Equal(t, Inconclusive, c.Run(CountViolations(over)).Decision)
 	c.Planned = 1000
 	require.Equal(t, Fail, c.Run(CountViolations(over[:500])).Decision)
+}
+
+// The least number of requests decides, and one less does not.
+func TestLeastRequests(t *testing.T) {
+	for _, c := range []struct {
+		p, alpha float64
+		margin   bool
+		want     int
+	}{
+		{0.99, 0.05, true, 299}, // ceil(ln 0.05/ln 0.99)
+		{0.5, 0.05, true, 20},   // 5 by that, which are no run
+		{1, 0.05, true, 20},
+		{1, 0.05, false, 20},
+		{0.9, 0.05, false, 100},  // no design effect below
+		{0.99, 0.05, false, 328}, // of which 328 (1.6495/1.7291)^2 = 298.5 count
+		{0.99, 0, false, 328},
+		{0, 0.05, false, 0},
+		{0.5, 1, false, 0},
+	} {
+		test := ShareTest{P: c.p, Alpha: c.alpha, Seconds: 60}
+		require.Equal(t, c.want, test.LeastRequests(c.margin), c)
+		if c.want == 0 {
+			continue
+		}
+		for n, want := range map[int]Decision{c.want - 1: Inconclusive, c.want: Pass} {
+			v := CountViolations(make([]bool, n))
+			if c.margin {
+				v.OverTight = 0
+			}
+			require.Equal(t, want, test.Run(v).Decision, "%+v of %d", c, n)
+		}
+	}
+}
+
+// What a test asks for decides it: at the same share, evenly spread, and at the
+// same pace.
+func TestNeededDecidesAFamily(t *testing.T) {
+	evenly := func(n, of, every int) []bool {
+		flags := make([]bool, n)
+		for i := range flags {
+			flags[i] = i%every < of
+		}
+		return flags
+	}
+	for _, c := range []struct {
+		test      ShareTest
+		of, every int
+		want      Decision
+	}{
+		{ShareTest{P: 0.9}, 1, 12, Pass},
+		{ShareTest{P: 0.9}, 1, 9, Fail},
+		{ShareTest{P: 0.9, FailAlpha: 0.05 / 6}, 1, 9, Fail},
+		{ShareTest{P: 0.5, Alpha: 0.01}, 10, 21, Pass},
+	} {
+		s := c.test.Run(CountViolations(evenly(50*c.every, c.of, c.every)))
+		require.Equal(t, Inconclusive, s.Decision, c)
+		require.Greater(t, s.Needed, 50*c.every, c)
+		// Whole periods, so that the share is the same.
+		n := (s.Needed + 20*c.every - 1) / (20 * c.every) * 20 * c.every
+		require.Equal(t, c.want, c.test.Run(CountViolations(evenly(n, c.of, c.every))).Decision, "%+v with %d", c, n)
+	}
 }
