@@ -96,20 +96,21 @@ func (r *Result) setRates(t tally, window Value) {
 func (r *Result) steady(concurrency int) {
 	r.Steady = Steady{Window: Absent, Requests: Absent, Output: Absent, Total: Absent}
 	cut := len(r.samples.start) > 0
+	var times busy
 	if cut {
-		concurrency = 1
+		times = r.steadyTimes()
+	} else if from, to := r.sendings(concurrency); to > from {
+		times = busy{{from, to}}
 	}
-	from, to := r.sendings(concurrency)
-	if to <= from {
+	if times.length() == 0 {
 		return
 	}
-	r.Steady.Window = seconds(to - from)
-	in := func(s *sample) bool { return from < s.done && s.done <= to }
-	t := r.tally(in)
+	r.Steady.Window = seconds(times.length())
+	t := r.tally(times.has)
 	if cut {
-		t.addAll(r.samples.start, in)
+		t.addAll(r.samples.start, times.has)
 		r.setRates(t, r.Steady.Window)
-		r.Rates.Concurrency = per(seconds(inFlight(r.samples.start, from, to)+inFlight(r.samples.all, from, to)), r.Steady.Window)
+		r.Rates.Concurrency = per(seconds(times.inFlight(r.samples.start)+times.inFlight(r.samples.all)), r.Steady.Window)
 	}
 	r.Steady.Requests, r.Steady.Output, r.Steady.Total = t.rates(r.Steady.Window)
 }
@@ -130,10 +131,10 @@ func (r *Result) sendings(concurrency int) (from, to int64) {
 	return starts[concurrency-1], starts[len(starts)-1]
 }
 
-// rateSpan is the time that r's rates are over.
+// rateSpan is the time that r's rates are over, from its begin to its end.
 func (r *Result) rateSpan() (from, to int64) {
-	if r.span != nil {
-		return r.span[0], r.span[1]
+	if len(r.span) > 0 {
+		return r.span[0][0], r.span[len(r.span)-1][1]
 	}
 	if len(r.samples.start) > 0 {
 		if from, to = r.sendings(1); to > from {
@@ -147,16 +148,6 @@ func (r *Result) rateSpan() (from, to int64) {
 		}
 	}
 	return from, to
-}
-
-// inFlight is the time that requests were in flight between two moments.
-func inFlight(of []sample, from, to int64) (sum int64) {
-	for i := range of {
-		if s := &of[i]; s.sent != record.Absent && s.done != record.Absent {
-			sum += max(0, min(s.done, to)-max(s.sent, from))
-		}
-	}
-	return sum
 }
 
 // tally is a sum over successes.

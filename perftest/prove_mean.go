@@ -37,47 +37,41 @@ func (r judged) proveRate(v Verdict, of func(*sample) float64) (Verdict, stats.E
 	if v.Point == Invalid {
 		return v, stats.Evidence{}
 	}
-	windows, n := r.windowRates(of)
-	if n < rateRequests {
+	windows := r.windowRates(of)
+	if v.Samples < rateRequests {
 		v.Needed = rateRequests
 		return v, stats.Evidence{Valid: true, FailP: 1}
 	}
 	m := stats.MeanTest{Limit: v.SLO.bound(), AtLeast: v.SLO.lower(), Alpha: r.proofLevel(v.SLO), FailAlpha: r.refuteLevel(v.SLO)}.Run(windows)
 	v.mean(m)
 	if v.Needed > 0 { // of windows
-		v.Needed = int(math.Ceil(float64(v.Needed) / float64(len(windows)) * float64(n)))
+		v.Needed = int(math.Ceil(float64(v.Needed) / float64(len(windows)) * float64(v.Samples)))
 	}
 	return v, m.Evidence
 }
 
-// windowRates is what ends in each of a run's windows, a second, and of how many
-// requests; of a repeated scenario, of all its runs.
-func (r *Result) windowRates(of func(*sample) float64) (windows []float64, n int) {
+// windowRates is what ends in each of a run's windows, a second; of a repeated
+// scenario, in those of all its runs.
+func (r *Result) windowRates(of func(*sample) float64) (windows []float64) {
 	for _, part := range r.parts {
-		more, m := part.windowRates(of)
-		windows, n = append(windows, more...), n+m
+		windows = append(windows, part.windowRates(of)...)
 	}
 	if r.parts != nil {
-		return windows, n
+		return windows
 	}
-	from, to := r.rateSpan()
+	times := r.busyTimes()
+	length := float64(times.length())
 	windows = make([]float64, rateWindows)
 	for _, part := range [][]sample{r.samples.start, r.samples.all} {
 		for i := range part {
 			s := &part[i]
-			if s.cancelled || s.done <= from || s.done > to {
-				continue
+			if at, in := times.at(s.done); in && !s.failed && !s.cancelled {
+				windows[min(int(float64(at)/length*rateWindows), rateWindows-1)] += of(s)
 			}
-			n++
-			if s.failed {
-				continue
-			}
-			w := min(int(float64(s.done-from)/float64(to-from)*rateWindows), rateWindows-1)
-			windows[w] += of(s)
 		}
 	}
 	for i := range windows {
-		windows[i] /= float64(to-from) / 1e9 / rateWindows
+		windows[i] /= length / 1e9 / rateWindows
 	}
-	return windows, n
+	return windows
 }

@@ -16,8 +16,9 @@ import (
 // ReadResult reads a stored result from its folder or its result.json, and the
 // requests beside it, so that other SLOs can be judged on it without sending
 // anything. A folder without result.json (the run was killed) gives what its
-// requests.jsonl holds, marked partial. The files stay as they are, whatever is
-// judged.
+// requests.jsonl holds, marked partial. Of a repeated scenario the runs before
+// are read too, where they lie beside it as they were written. The files stay as
+// they are, whatever is judged.
 func ReadResult(path string) (*Result, error) {
 	runs.Add(1)
 	dir := path
@@ -62,6 +63,15 @@ func ReadResult(path string) (*Result, error) {
 	}
 	if !whole && r.server != nil {
 		r.Server.fill(r.server)
+	}
+	for _, rel := range r.EarlierRuns {
+		run, err := ReadResult(filepath.Join(dir, filepath.FromSlash(rel)))
+		if err != nil || len(run.EarlierRuns) > 0 {
+			r.earlier = nil
+			r.Warnings = append(r.Warnings, fmt.Sprintf("the run before it in %s cannot be read: objectives are judged on the last of %d runs alone", rel, len(r.Runs)))
+			break
+		}
+		r.earlier = append(r.earlier, run)
 	}
 	if torn {
 		r.Warnings = append(r.Warnings, "the last line of "+requestsFile+" is cut off")

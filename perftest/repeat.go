@@ -1,6 +1,7 @@
 package perftest
 
 import (
+	"path/filepath"
 	"reflect"
 	"slices"
 	"testing"
@@ -45,10 +46,13 @@ func together(t testing.TB, runs []*Result) *Result {
 		return last
 	}
 	last.earlier = slices.Clone(runs[:len(runs)-1])
-	last.Runs = nil
+	last.Runs, last.EarlierRuns = nil, nil
 	for _, r := range runs {
 		r.within = r != last
 		last.Runs = append(last.Runs, r.figures())
+		if rel, err := filepath.Rel(last.Dir, r.Dir); err == nil && r != last {
+			last.EarlierRuns = append(last.EarlierRuns, filepath.ToSlash(rel))
+		}
 	}
 	if err := last.save(); err != nil {
 		t.Errorf("%s: %v", last.Name, err)
@@ -119,8 +123,8 @@ func (r *Result) poolRates() {
 	mean := func(of func(*Result) Value) Value {
 		sum, over := Value(0), Value(0)
 		for _, part := range r.parts {
-			from, to := part.rateSpan()
-			sum, over = sum+of(part)*seconds(to-from), over+seconds(to-from)
+			time := seconds(part.busyTimes().length())
+			sum, over = sum+of(part)*time, over+time
 		}
 		return per(sum, over)
 	}

@@ -3,6 +3,7 @@ package perftest_test
 import (
 	"bytes"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -81,7 +82,7 @@ func TestRepeat(t *testing.T) {
 		again, err := perftest.ReadResult(res.Dir)
 		require.NoError(t, err)
 		require.Len(t, again.Runs, 3)
-		require.Equal(t, 10, again.Judge(assert.ErrorRate().AtMost(0))[0].Samples, "read back, it is one run")
+		require.Equal(t, 30, again.Judge(assert.ErrorRate().AtMost(0))[0].Samples, "read back, it is all of them")
 	})
 }
 
@@ -139,5 +140,31 @@ func TestNoRegressionEndToEnd(t *testing.T) {
 		require.Len(t, c.Changes, 7)
 		require.Equal(t, []perftest.Metric{perftest.TTFT, perftest.TPOT}, []perftest.Metric{c.Changes[0].Metric, c.Changes[1].Metric})
 		require.False(t, c.Changes[2].Gates, "the throughput of an open loop is that of its arrivals")
+	})
+}
+
+// A repeated scenario that was stored is judged on all its runs, as it was; on
+// the last one alone, with a warning, where the others are gone.
+func TestStoredRepeatIsJudgedWhole(t *testing.T) {
+	inResults(t)
+	synctest.Test(t, func(t *testing.T) {
+		s := simserver.StartPipe(t, simserver.Profile{TTFT: 100 * time.Millisecond, TPOT: 10 * time.Millisecond})
+		res := perftest.Run(t, perftest.Scenario{
+			Target: s.Target(), Workload: fixtures.Prompts{Prompts: []string{"Hello"}, Output: 3},
+			Load: perftest.Open{Rate: 2, Requests: 110}, Repeat: 3,
+		})
+		slos := []perftest.SLO{assert.TTFT(assert.P99).Below(time.Second), assert.ITL(assert.P99).Below(time.Second), assert.RequestRate().AtLeast(1)}
+		require.Len(t, res.EarlierRuns, 2)
+		again, err := perftest.ReadResult(res.Dir)
+		require.NoError(t, err)
+		want := res.Judge(slos...)
+		require.Equal(t, []any{330, perftest.Pass}, []any{want[0].Samples, want[0].Outcome})
+		require.Equal(t, fmt.Sprint(want), fmt.Sprint(again.Judge(slos...)), "NaN is not equal to itself")
+
+		require.NoError(t, os.RemoveAll(filepath.Join(res.Dir, filepath.FromSlash(res.EarlierRuns[1]))))
+		again, err = perftest.ReadResult(res.Dir)
+		require.NoError(t, err)
+		require.Equal(t, []any{110, perftest.Inconclusive}, []any{again.Judge(slos...)[0].Samples, again.Judge(slos...)[0].Outcome})
+		require.Contains(t, again.Warnings[len(again.Warnings)-1], "objectives are judged on the last of 3 runs alone")
 	})
 }

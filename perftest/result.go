@@ -69,6 +69,9 @@ type Result struct {
 	// Runs are the figures of each run of a repeated scenario, this one's last;
 	// absent where there was one run.
 	Runs []RunFigures `json:"runs,omitempty"`
+	// EarlierRuns are the folders of the runs before this one, of a repeated
+	// scenario, as they lie from this one's.
+	EarlierRuns []string `json:"earlier_runs,omitempty"`
 	// Comparison with a baseline, once there was one.
 	Comparison *Comparison `json:"comparison,omitempty"`
 
@@ -80,7 +83,7 @@ type Result struct {
 	parts   []*Result  // the runs that are pooled in it
 	server  *serverLog // nil where the server was not asked
 	tag     string     // of the requests that it is about, where these are not all
-	span    *[2]int64  // that its rates are over, where its requests do not say
+	span    busy       // that its rates are over, where its requests do not say
 	taken   int        // requests that the run took from its workload
 	over    bool       // shard 0's test does not go on
 	stored  bool       // it was read back, and its files stay as they are

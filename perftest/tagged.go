@@ -41,12 +41,10 @@ func (r *Result) tagged(tag string) *Result {
 	only.rates()
 	only.Window = r.Window
 	only.Scenario.Looks = r.Scenario.Looks
-	from, to := r.rateSpan()
-	only.span = &[2]int64{from, to}
-	in := func(s *sample) bool { return s.done <= to && (s.done > from || len(r.samples.start) == 0) }
-	t := only.tally(in)
-	t.addAll(only.samples.start, in)
-	only.Rates.Requests, only.Rates.Output, only.Rates.Total = t.rates(seconds(to - from))
+	only.span = r.busyTimes()
+	t := only.tally(only.span.has)
+	t.addAll(only.samples.start, only.span.has)
+	only.Rates.Requests, only.Rates.Output, only.Rates.Total = t.rates(seconds(only.span.length()))
 	if r.parts != nil {
 		only.poolRates()
 	}

@@ -1,0 +1,38 @@
+package perftest_test
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/slogate/slogate/assert"
+	"github.com/slogate/slogate/fixtures"
+	"github.com/slogate/slogate/fixtures/simserver"
+	"github.com/slogate/slogate/perftest"
+	"github.com/stretchr/testify/require"
+)
+
+// A run that goes on in parts has the concurrency and the throughput of one
+// that is measured at once: the ends of its parts are in neither.
+func TestExtendedRunHasTheRatesOfAWholeOne(t *testing.T) {
+	inResults(t)
+	rates := func(n int, e perftest.Extend) (res *perftest.Result) {
+		synctest.Test(t, func(t *testing.T) {
+			var mix fixtures.Mix
+			for i := range 20 {
+				mix = append(mix, fixtures.Part{Workload: fixtures.Builtin{Output: 10 + 10*i}})
+			}
+			s := perftest.Scenario{Target: simserver.StartPipe(t, engine(1)).Target(), Workload: mix, Load: perftest.Closed{Concurrency: 20, Requests: n}, Extend: e}
+			if e.Requests > 0 {
+				s.SLOs = []perftest.SLO{assert.TTFT(assert.P99).Below(time.Second)}
+			}
+			res = perftest.Run(t, s)
+		})
+		return res
+	}
+	whole, parts := rates(1000, perftest.Extend{}), rates(250, perftest.Extend{Requests: 1000})
+	require.Equal(t, []int{1000, 20, 60}, []int{parts.Counts.Sent, whole.Counts.Start, parts.Counts.Start})
+	require.InDelta(t, 20, float64(parts.Rates.Concurrency), 1e-6)
+	require.InEpsilon(t, float64(whole.Rates.Requests), float64(parts.Rates.Requests), 0.02)
+	require.InEpsilon(t, float64(whole.Rates.Output), float64(parts.Rates.Output), 0.025)
+}
