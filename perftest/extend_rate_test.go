@@ -1,6 +1,8 @@
 package perftest_test
 
 import (
+	"math"
+	"path/filepath"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -35,4 +37,27 @@ func TestExtendedRunHasTheRatesOfAWholeOne(t *testing.T) {
 	require.InDelta(t, 20, float64(parts.Rates.Concurrency), 1e-6)
 	require.InEpsilon(t, float64(whole.Rates.Requests), float64(parts.Rates.Requests), 0.02)
 	require.InEpsilon(t, float64(whole.Rates.Output), float64(parts.Rates.Output), 0.025)
+}
+
+// The arrivals of a run's second part are not those of the next run's first one.
+func TestExtendedRunsHaveArrivalsOfTheirOwn(t *testing.T) {
+	inResults(t)
+	synctest.Test(t, func(t *testing.T) {
+		res := perftest.Run(t, perftest.Scenario{
+			Target:   simserver.StartPipe(t, simserver.Profile{TTFT: 10 * time.Millisecond}).Target(),
+			Workload: fixtures.Prompts{Prompts: []string{"Hello"}, Output: 1},
+			Load:     perftest.Open{Rate: 100, Requests: 150}, Extend: perftest.Extend{Requests: 300}, Repeat: 2,
+			SLOs: []perftest.SLO{assert.TTFT(assert.P99).Below(time.Second)},
+		})
+		first, err := perftest.ReadResult(filepath.Join(res.Dir, filepath.FromSlash(res.EarlierRuns[0])))
+		require.NoError(t, err)
+		a, b := measured(t, first)[150:], measured(t, res)[:150]
+		same := 0
+		for i := 1; i < 150; i++ {
+			if math.Abs((a[i].Scheduled-a[i-1].Scheduled)-(b[i].Scheduled-b[i-1].Scheduled)) < 1e-6 {
+				same++
+			}
+		}
+		require.Less(t, same, 10)
+	})
 }
