@@ -104,6 +104,24 @@ func TestChildInCI(t *testing.T) {
 	require.NotContains(t, string(out), "syntax")
 }
 
+// Packages that are tested at the same time fill one file of figures, and one of
+// lines, without losing or mixing any.
+func TestChildPackagesShareCIFiles(t *testing.T) {
+	dir := t.TempDir()
+	metrics, bench := filepath.Join(dir, "metrics.txt"), filepath.Join(dir, "bench.txt")
+	env := []string{"PERFTEST_METRICS=" + metrics, "PERFTEST_BENCH=" + bench}
+	c := runChild(t, env, "test", "-p", "2", "-run", "^TestHeld$", gate, other)
+	require.Zero(t, c.code, c.output)
+	for name, want := range map[string]int{metrics: 1, bench: 2} {
+		data, err := os.ReadFile(name)
+		require.NoError(t, err)
+		require.Equal(t, want, strings.Count(string(data), map[string]string{metrics: "# EOF\n", bench: "\nBenchmarkHeld "}[name]))
+		for _, pkg := range []string{"gate", "other"} {
+			require.Contains(t, string(data), "slogate/perftest/testdata/child/"+pkg)
+		}
+	}
+}
+
 // properties are the test cases of a JUnit file with their properties and
 // failures.
 func properties(t *testing.T, name string) string {

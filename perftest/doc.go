@@ -52,7 +52,8 @@
 //	PERFTEST_REQUIRED  -perf.required   fail instead of simulating, and (with [Main]) when no
 //	                                    scenario ran; for gates in CI
 //
-// For CI, of which each is off unless its variable is set (GitHub sets its own):
+// For CI, of which each is off unless its variable is set (GitHub sets its own); a
+// relative path counts from the package's folder:
 //
 //	PERFTEST_METRICS      a file of OpenMetrics text, for GitLab's metrics report: the headline
 //	                      figures and the verdicts (slo_verdict: 1 PASS, 0 FAIL, 0.5 INCONCLUSIVE,

@@ -199,7 +199,9 @@ func TestMergeIsTheWhole(t *testing.T) {
 				if d := cmp.Diff(merged, again, cmpopts.IgnoreUnexported(Result{})); d != "" {
 					t.Errorf("read again (-written +read):\n%s", d)
 				}
-				require.FileExists(t, filepath.Join(dir, pageFile))
+				page, err := os.ReadFile(filepath.Join(dir, pageFile))
+				require.NoError(t, err)
+				require.Contains(t, string(page), fmt.Sprintf("%d of %d</th>", n-1, n))
 				require.Equal(t, before, snapshot(t, parts), "the shards stay as they are")
 			})
 		}

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/slogate/slogate/internal/report"
 	"github.com/slogate/slogate/internal/report/page"
 )
 
@@ -22,7 +23,25 @@ func (v *view) healthTable() []page.Table {
 			t.Rows = append(t.Rows, v.row(r, text(""), text(line)))
 		}
 	}
-	return tables(t)
+	return tables(v.shardTable(), t)
+}
+
+// shardTable has the parts that merged results are made of.
+func (v *view) shardTable() page.Table {
+	t := page.Table{Caption: "The shards that the load was sent by", Head: v.head("shard", "started", "requests", "failed", "send lag p99", "CPU", "ended", "machine")}
+	for i := range v.runs {
+		r := &v.runs[i]
+		for _, s := range r.Shards {
+			cpu := "-"
+			if s.Health.CPU.Known() {
+				cpu = report.Percent(float64(s.Health.CPU))
+			}
+			t.Rows = append(t.Rows, v.row(r, text(fmt.Sprintf("%d of %d", s.Index, s.Count)), text(s.Started.Format("15:04:05.000")),
+				number(fmt.Sprint(s.Counts.Sent)), number(fmt.Sprint(s.Counts.Failed)), number(report.Duration(float64(s.Health.SendLag.P99))), number(cpu), text(s.Ended),
+				text(fmt.Sprintf("%s, %d CPUs", s.Environment.CPU, s.Environment.CPUs))))
+		}
+	}
+	return t
 }
 
 func (v *view) environmentTable() []page.Table {

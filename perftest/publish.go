@@ -17,8 +17,10 @@ func (n *notes) publish() {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.results = slices.DeleteFunc(n.results, func(r *Result) bool { return r.within })
+	verdicts := 0 // of all runs
 	for _, r := range n.results {
-		r.outcomes(func(key, value string) { n.t.Attr("perftest."+key, value) })
+		r.outcomes(verdicts, func(key, value string) { n.t.Attr("perftest."+key, value) })
+		verdicts += len(r.Verdicts)
 	}
 	if len(n.misses) > 0 && n.t.Failed() {
 		annotate(worst(n.misses))
@@ -30,13 +32,14 @@ func (n *notes) publish() {
 	}
 }
 
-// outcomes are properties of the test, for JUnit: the verdicts, each in a line.
-func (r *Result) outcomes(attr func(key, value string)) {
+// outcomes are properties of the test, for JUnit: the verdicts, each in a line,
+// numbered after those of the runs before.
+func (r *Result) outcomes(before int, attr func(key, value string)) {
 	view := r.verdictsView(r.Verdicts)
 	for i, v := range view.Verdicts {
-		attr(fmt.Sprintf("verdict.%d", i+1), v.Line())
+		attr(fmt.Sprintf("verdict.%d", before+i+1), v.Line())
 		if needed := r.Verdicts[i].Needed; needed > 0 && r.Verdicts[i].Outcome == Inconclusive {
-			attr(fmt.Sprintf("verdict.%d.needed", i+1), fmt.Sprint(needed))
+			attr(fmt.Sprintf("verdict.%d.needed", before+i+1), fmt.Sprint(needed))
 		}
 	}
 	if r.Comparison != nil {
