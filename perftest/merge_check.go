@@ -20,6 +20,9 @@ func (m *merger) check(allowMissing bool) error {
 			return fmt.Errorf("%s and %s are no shards of one plan: %s", first.Dir, p.Dir, diff)
 		}
 	}
+	if m.count == 1 && len(m.parts) > 1 {
+		return fmt.Errorf("%s and %s are whole runs, and no shards of one (PERFTEST_SHARD): Compare holds them against each other", first.Dir, m.parts[1].Dir)
+	}
 	var missing []string
 	at := 0
 	for i := range m.count {
@@ -38,7 +41,7 @@ func (m *merger) check(allowMissing bool) error {
 		return fmt.Errorf("%s is shard %d of %d: its result.json is damaged", m.parts[at].Dir, m.parts[at].index, m.count)
 	}
 	if len(missing) > 0 && !allowMissing {
-		return fmt.Errorf("of %d shards these are missing: %s; find them, or set Shards.AllowMissing for a partial result", m.count, strings.Join(missing, ", "))
+		return fmt.Errorf("of %d shards these are missing: %s; find them, or set Shards.AllowMissing (-perf.missing of a replay) for a partial result", m.count, strings.Join(missing, ", "))
 	}
 	return nil
 }

@@ -272,6 +272,7 @@ func TestMergeRefuses(t *testing.T) {
 		"Shards.ClocksAhead is of 1 entries: give one for each of the 3":     {Results: good, ClocksAhead: []time.Duration{0}},
 		"are both shard 1 of 3: give each once":                              {Results: []*Result{good[0], good[1], good[1]}},
 		"of 3 shards these are missing: 0, 2; find them, or set Shards.Allo": {Results: good[1:2]},
+		"are whole runs, and no shards of one (PERFTEST_SHARD)":              {Results: split(t, records, 2, bySlot(2), func(_ int, r *Result) { r.Scenario.Load.ShardIndex, r.Scenario.Load.ShardCount = 0, 1 })},
 		"Shards.Results[0] is merged already":                                {Results: []*Result{merged}},
 		"scenario.nonce is 5 and 9 (set PERFTEST_NONCE to one number for al": {Results: second(func(r *Result) { r.Scenario.Nonce = 9 })},
 		"scenario.seed is 6 and 7":                                           {Results: second(func(r *Result) { r.Scenario.Seed = 7 })},

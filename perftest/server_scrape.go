@@ -21,7 +21,7 @@ import (
 // The bounds of one scrape. vLLM's and SGLang's metrics are some 100 KB.
 const (
 	scrapeBytes   = 8 << 20
-	scrapeTimeout = 2 * time.Second // at most; never longer than the interval
+	scrapeTimeout = 2 * time.Second // a busy server may need longer than the interval: the next scrape then waits
 	tryTimeout    = 10 * time.Second
 )
 
@@ -133,7 +133,7 @@ func (s *scraper) close() { s.client.CloseIdleConnections() }
 // scrape asks once, and keeps what comes.
 func (s *scraper) scrape(ctx context.Context, when string) {
 	line := serverLine{When: when}
-	err := s.get(ctx, min(s.cfg.Interval, scrapeTimeout), s.cfg.wanted, func(m promtext.Sample) {
+	err := s.get(ctx, scrapeTimeout, s.cfg.wanted, func(m promtext.Sample) {
 		if len(line.Samples) < maxSeries && len(m.Series()) <= maxSeriesName {
 			line.Samples = append(line.Samples, serverSampleOf(m))
 		} else {

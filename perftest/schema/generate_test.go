@@ -86,12 +86,36 @@ func generate(t *testing.T) []byte {
 	version := properties["version"].(map[string]any)
 	version["minimum"], version["maximum"] = 1, perftest.ResultVersion
 	properties["ended"].(map[string]any)["enum"] = []string{"complete", "deadline", "interrupted", "must fail", "missing shards", "error"}
+	narrow(all["$defs"].(map[string]any))
 	var out bytes.Buffer
 	enc := json.NewEncoder(&out)
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("", "  ")
 	require.NoError(t, enc.Encode(all))
 	return out.Bytes()
+}
+
+// narrow says what the types do not: the values that a text may have, and that
+// nothing is counted below 0.
+func narrow(defs map[string]any) {
+	member := func(def, name string) map[string]any {
+		return defs[def].(map[string]any)["properties"].(map[string]any)[name].(map[string]any)
+	}
+	outcomes := []perftest.Outcome{perftest.Pass, perftest.Fail, perftest.Inconclusive, perftest.Invalid}
+	member("Verdict", "outcome")["enum"], member("Verdict", "point")["enum"] = outcomes, outcomes
+	defs["Verdict"].(map[string]any)["required"] = []string{"slo", "outcome"}
+	member("SLO", "op")["enum"] = []perftest.Op{perftest.Below, perftest.AtMost, perftest.AtLeast, perftest.Above}
+	defs["SLO"].(map[string]any)["required"] = []string{"metric", "op", "limit"}
+	for _, def := range []string{"Counts", "Distribution", "Failure"} {
+		for _, one := range defs[def].(map[string]any)["properties"].(map[string]any) {
+			if p := one.(map[string]any); p["type"] == "integer" {
+				p["minimum"] = 0
+			}
+		}
+	}
+	delete(member("Counts", "largest_input_deviation"), "minimum")
+	rate := member("Rates", "error_rate")
+	rate["minimum"], rate["maximum"] = 0, 1
 }
 
 // polish lets lists be null, as Go writes one without elements, joins the lines

@@ -64,6 +64,9 @@ func TestSchemaRefuses(t *testing.T) {
 		`"requests_per_s": `:    `"requests_per_s": "x", "was": `,
 		`"failures": `:          `"were": `,
 		`"schema": "slogate/re`: `"schema": "x/re`,
+		`"sent": 10`:            `"sent": -10`,
+		`"error_rate": 0`:       `"error_rate": 1.5`,
+		`"verdicts": []`:        `"verdicts": [{"slo": {"metric": "ttft", "op": "<", "limit": 1}, "outcome": "GREEN"}]`,
 	} {
 		data, err := os.ReadFile("../testdata/stored/result.json")
 		require.NoError(t, err)
