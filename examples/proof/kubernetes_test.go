@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"syscall"
 	"testing"
 	"time"
 
@@ -54,6 +55,26 @@ func TestKubernetesKilledIndex(t *testing.T) {
 	require.NotZero(t, res.Counts.Succeeded, "the partial result is not kept")
 	_, failed := junit(t, filepath.Join(out, "junit.xml"))
 	require.True(t, failed)
+}
+
+// With shard 0 the verdict is lost, and no other takes its place.
+func TestKubernetesKilledShard0(t *testing.T) {
+	c := controlPlane(t, programs(t))
+	s := serve(t)
+	out := t.TempDir()
+	run := c.run(t, s, out)
+	eventually(t, "half a thousand requests", func() bool { return s.Requests() > 500 })
+	kill(t, "scenario.test", "JOB_COMPLETION_INDEX=0")
+	code, output := run.end(t)
+	require.Equal(t, 128+int(syscall.SIGKILL), code)
+	require.NotContains(t, output, "PASS")
+	_, failed := junit(t, filepath.Join(out, "junit.xml"))
+	require.True(t, failed)
+	for i := 1; i < 3; i++ {
+		text, err := os.ReadFile(filepath.Join(out, fmt.Sprintf("shard-%d.log", i)))
+		require.NoError(t, err)
+		t.Logf("shard %d:\n%s", i, text)
+	}
 }
 
 // A cluster is a control plane and one node.
