@@ -2,6 +2,7 @@ package perftest
 
 import (
 	"slices"
+	"strconv"
 
 	"github.com/slogate/slogate/internal/report"
 )
@@ -23,13 +24,11 @@ func BenchmarkLines(results ...*Result) string {
 
 // benchmark is one run.
 func (r *Result) benchmark() report.BenchmarkView {
-	simulated := "" // which keeps its figures from those of a real server
-	if r.Simulated {
-		simulated = "true"
-	}
+	// Always said, so that a file that runs are appended to keeps the figures of a
+	// simulated server from those of a real one.
 	v := report.BenchmarkView{
 		Name: r.Name, N: r.Counts.Sent,
-		Config: [][2]string{{"goos", r.Environment.OS}, {"goarch", r.Environment.Arch}, {"pkg", r.Package}, {"cpu", r.Environment.CPU}, {"simulated", simulated}},
+		Config: [][2]string{{"goos", r.Environment.OS}, {"goarch", r.Environment.Arch}, {"pkg", r.Package}, {"cpu", r.Environment.CPU}, {"simulated", strconv.FormatBool(r.Simulated)}},
 	}
 	m := &r.Metrics
 	for _, f := range []struct {

@@ -127,3 +127,11 @@ func TestBestLevel(t *testing.T) {
 	require.Equal(t, -1, v.best())
 	require.True(t, strings.HasPrefix(v.levelNote(), "No run"))
 }
+
+// Both kinds of server say which they are, since runs are appended to one file.
+func TestBenchmarkLinesSaySimulated(t *testing.T) {
+	r := &Result{Name: "T"}
+	require.Contains(t, BenchmarkLines(r), "simulated: false\n")
+	r.Simulated = true
+	require.Contains(t, BenchmarkLines(r), "simulated: true\n")
+}

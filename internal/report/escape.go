@@ -17,7 +17,9 @@ const ellipsis = "…"
 // format characters and line separators become \n, \t, \r, \x1b or \u202e,
 // and bytes that are no UTF-8 become \xNN. The result is valid UTF-8 of at
 // most 500 bytes; what was cut off shows as "…". It is for reading and cannot
-// be turned back: a backslash stays as it is.
+// be turned back: a backslash stays as it is. "##[", with which GitHub's runner
+// takes a command out of any place of a log's line (actions/runner,
+// ActionCommand.TryParse), becomes ##\x5b.
 func Escape(s string) string {
 	var b strings.Builder
 	kept := 0 // the longest prefix of b that leaves room for the ellipsis
@@ -32,6 +34,8 @@ func Escape(s string) string {
 			b.WriteString(`\r`)
 		case r == '\t':
 			b.WriteString(`\t`)
+		case r == '[' && strings.HasSuffix(b.String(), "##"):
+			b.WriteString(`\x5b`)
 		case unicode.IsGraphic(r):
 			b.WriteRune(r)
 		case r < 0x100:

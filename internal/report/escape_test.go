@@ -23,6 +23,7 @@ func TestEscape(t *testing.T) {
 		{"private \U000f0000", `private \U000f0000`},
 		{"bad \xff\xc3", `bad \xff\xc3`},
 		{`C:\tmp`, `C:\tmp`},
+		{"##[stop-commands]x ###[b] #[", `##\x5bstop-commands]x ###\x5bb] #[`},
 	} {
 		require.Equal(t, c.want, Escape(c.in))
 	}
