@@ -17,6 +17,7 @@ type collector struct {
 	samples  samples
 	counts   Counts
 	failures map[failureKey]*Failure
+	padding  int  // padding requests that failed
 	whole    bool // answers have no output tokens: they are embeddings or ranks
 
 	mu   sync.Mutex
@@ -112,6 +113,7 @@ func (c *collector) beside(r *record.Record) bool {
 		c.samples.start = append(c.samples.start, newSample(r))
 	case record.Padding:
 		c.counts.Padding++
+		c.padding += failed
 	default:
 		return false
 	}
@@ -212,6 +214,9 @@ func (c *collector) finish(r *Result, concurrency int) {
 	})
 	r.measure(concurrency)
 	r.warn()
+	if c.padding > 0 {
+		r.Warnings = append(r.Warnings, fmt.Sprintf("%d of the %d requests that kept slots busy to the end failed, which is in no figure", c.padding, c.counts.Padding))
+	}
 	r.warnOfLoad()
 }
 
