@@ -70,7 +70,63 @@ type ShardInfo struct {
 // Results that are no shards of one plan are refused, with what differs: they
 // have to be of the same test, scenario, nonce (PERFTEST_NONCE), model and
 // version.
+//
+// Of a repeated scenario each run is merged, those before the last one in folders
+// run-1, run-2 and so on of dir, and the result is that of the last run, which
+// knows the others, as Run gives it.
 func Merge(dir string, shards Shards) (*Result, error) {
+	runs, err := shards.runs()
+	if err != nil {
+		return nil, fmt.Errorf("merge: %w", err)
+	}
+	last, err := mergeRun(dir, runs[len(runs)-1])
+	if err != nil || len(runs) == 1 {
+		return last, err
+	}
+	all := []*Result{}
+	for i, run := range runs[:len(runs)-1] {
+		one, err := mergeRun(filepath.Join(dir, fmt.Sprintf("run-%d", i+1)), run)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, one)
+	}
+	last.standFor(append(all, last))
+	if err := last.save(); err != nil {
+		return nil, fmt.Errorf("merge: %w", err)
+	}
+	return last, nil
+}
+
+// runs are the shards of each run of a repeated scenario; of any other, they
+// themselves.
+func (s Shards) runs() ([]Shards, error) {
+	n := 0
+	for i, r := range s.Results {
+		switch {
+		case r == nil: // which is refused with the rest
+			return []Shards{s}, nil
+		case i > 0 && len(r.earlier) != n:
+			return nil, fmt.Errorf("%s stands for %d runs, and %s for %d: read all runs of each shard", s.Results[0].Dir, n+1, r.Dir, len(r.earlier)+1)
+		}
+		n = len(r.earlier)
+	}
+	runs := make([]Shards, n+1)
+	for k := range runs {
+		runs[k] = s
+		runs[k].Results = nil
+		for _, r := range s.Results {
+			if k < n {
+				r = r.earlier[k]
+			}
+			runs[k].Results = append(runs[k].Results, r)
+		}
+	}
+	return runs, nil
+}
+
+// mergeRun merges the shards of one run.
+func mergeRun(dir string, shards Shards) (*Result, error) {
 	m, err := shards.merger(dir)
 	if err != nil {
 		return nil, fmt.Errorf("merge: %w", err)

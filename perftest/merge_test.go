@@ -347,3 +347,27 @@ func TestMergeKeepsOneScrapeOfTheServer(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, m.ServerSeries()[0].Points, again.ServerSeries()[0].Points)
 }
+
+// Of a repeated scenario all runs are merged, and judged together.
+func TestMergeOfRepeatedRuns(t *testing.T) {
+	none := func(int, *Result) {}
+	records := manyRecords(200, 8, false)
+	first, second := split(t, records, 2, bySlot(2), none), split(t, records, 2, bySlot(2), none)
+	for i := range second {
+		second[i].standFor([]*Result{first[i], second[i]})
+	}
+	dir := filepath.Join(t.TempDir(), "m")
+	m, err := Merge(dir, Shards{Results: second})
+	require.NoError(t, err)
+	require.Len(t, m.Runs, 2)
+	require.Equal(t, []string{"run-1"}, m.EarlierRuns)
+	again, err := ReadResult(dir)
+	require.NoError(t, err)
+	slo := SLO{Metric: TTFT, Stat: "p90", Op: Below, Limit: 0.095}
+	require.Equal(t, 2*m.earlier[0].Judge(slo)[0].Samples, again.Judge(slo)[0].Samples)
+	require.Equal(t, m.Judge(slo), again.Judge(slo))
+
+	second[1].earlier = nil
+	_, err = Merge(filepath.Join(t.TempDir(), "m"), Shards{Results: second})
+	require.ErrorContains(t, err, "stands for 2 runs, and ")
+}

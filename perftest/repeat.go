@@ -45,19 +45,24 @@ func together(t testing.TB, runs []*Result) *Result {
 	if last.elsewhere != "" || len(runs) == 1 { // of one run its own requests tell the spread
 		return last
 	}
-	last.earlier = slices.Clone(runs[:len(runs)-1])
-	last.Runs, last.EarlierRuns = nil, nil
-	for _, r := range runs {
-		r.within = r != last
-		last.Runs = append(last.Runs, r.figures())
-		if rel, err := filepath.Rel(last.Dir, r.Dir); err == nil && r != last {
-			last.EarlierRuns = append(last.EarlierRuns, filepath.ToSlash(rel))
-		}
-	}
+	last.standFor(runs)
 	if err := last.save(); err != nil {
 		t.Errorf("%s: %v", last.Name, err)
 	}
 	return last
+}
+
+// standFor makes r the last of runs, which knows the others.
+func (r *Result) standFor(runs []*Result) {
+	r.earlier = slices.Clone(runs[:len(runs)-1])
+	r.Runs, r.EarlierRuns = nil, nil
+	for _, run := range runs {
+		run.within = run != r
+		r.Runs = append(r.Runs, run.figures())
+		if rel, err := filepath.Rel(r.Dir, run.Dir); err == nil && run != r {
+			r.EarlierRuns = append(r.EarlierRuns, filepath.ToSlash(rel))
+		}
+	}
 }
 
 // judgeRuns judges the requests of all runs together. A run in which the client

@@ -61,7 +61,7 @@ func replayRun(t testing.TB, s Scenario, from passage, set settings) *Result {
 // judgeBy takes from the code what a judgement goes by.
 func (r *Result) judgeBy(s Scenario, set settings) {
 	r.Scenario.SLOs = append([]SLO{}, s.SLOs...)
-	r.Verdicts, r.Comparison, r.Runs = []Verdict{}, nil, nil
+	r.Verdicts, r.Comparison = []Verdict{}, nil
 	r.Health.Limits = s.ClientLimits
 	r.Health.OnlyWarns = set.bottleneckWarns
 	for i := range r.Shards {
@@ -183,6 +183,7 @@ func (r *storedRun) read(set settings, name string) (*Result, error) {
 			return nil, err
 		}
 		one.replayed = true
+		one.Runs, one.EarlierRuns, one.earlier = nil, nil, nil // each is replayed by itself
 		results = append(results, one)
 	}
 	if r.shards <= 1 {
