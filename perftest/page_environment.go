@@ -28,7 +28,7 @@ func (v *view) healthTable() []page.Table {
 
 // shardTable has the parts that merged results are made of.
 func (v *view) shardTable() page.Table {
-	t := page.Table{Caption: "The shards that the load was sent by", Head: v.head("shard", "started", "requests", "failed", "send lag p99", "CPU", "ended", "machine")}
+	t := page.Table{Caption: "The shards that the load was sent by", Head: v.head("shard", "started", "clock ahead", "requests", "failed", "send lag p99", "CPU", "ended", "machine")}
 	for i := range v.runs {
 		r := &v.runs[i]
 		for _, s := range r.Shards {
@@ -36,8 +36,15 @@ func (v *view) shardTable() page.Table {
 			if s.Health.CPU.Known() {
 				cpu = report.Percent(float64(s.Health.CPU))
 			}
-			t.Rows = append(t.Rows, v.row(r, text(fmt.Sprintf("%d of %d", s.Index, s.Count)), text(s.Started.Format("15:04:05.000")),
-				number(fmt.Sprint(s.Counts.Sent)), number(fmt.Sprint(s.Counts.Failed)), number(report.Duration(float64(s.Health.SendLag.P99))), number(cpu), text(s.Ended),
+			clock, ended := report.Duration(float64(s.ClockAhead)), text(s.Ended)
+			if s.ClockBound > 0 {
+				clock += " ± " + report.Duration(float64(s.ClockBound))
+			}
+			if s.Lost != "" {
+				ended = page.Cell{Text: s.Ended + ": " + s.Lost, Mark: page.Warn}
+			}
+			t.Rows = append(t.Rows, v.row(r, text(fmt.Sprintf("%d of %d", s.Index, s.Count)), text(s.Started.Format("15:04:05.000")), number(clock),
+				number(fmt.Sprint(s.Counts.Sent)), number(fmt.Sprint(s.Counts.Failed)), number(report.Duration(float64(s.Health.SendLag.P99))), number(cpu), ended,
 				text(fmt.Sprintf("%s, %d CPUs", s.Environment.CPU, s.Environment.CPUs))))
 		}
 	}

@@ -47,7 +47,7 @@ func (r *Result) gather(bars int, deadline time.Time) (*gathered, error) {
 		if n++; n%1000 == 0 && !deadline.IsZero() && time.Now().After(deadline) {
 			late = true
 		}
-		if late {
+		if late || !r.has(rec) {
 			return
 		}
 		g.Add(rec)

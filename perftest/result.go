@@ -91,6 +91,7 @@ type Result struct {
 	within   bool // a later run of its scenario stands for it too
 	replayed bool // it stands for a run of the test under way
 
+	cut       bool   // of its folder's requests, it is about its shard's alone
 	elsewhere string // where the verdict is, of a shard that does not give it
 	reported  bool   // its page is written
 }

@@ -20,6 +20,10 @@
 // them as [perftest.Merge] does, judges and reports. Shard 0 alone decides the
 // test's outcome: in the others assertions pass, and say where the verdict is.
 //
+// The result says of each shard what it sent, how its client did, and how its
+// clock stood; the report shows it, and [perftest.Result.Apart] gives the parts
+// for a comparison.
+//
 // A shard that is lost, late, restarted or of another kind ends the run of all:
 // it is INVALID, what was lost is named, and what had come is kept. Ctrl-C on
 // shard 0 and a gate that must fail stop all shards. Let the engine restart
