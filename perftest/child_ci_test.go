@@ -24,7 +24,7 @@ func golden(t *testing.T, name, text string) {
 	for _, c := range [][2]string{
 		{`\d{8}T[\d.]+Z(-\d+)?`, "TIME"}, {`/\S*/TestMissed/`, "/…/TestMissed/"}, {`/\S*/TestHeld/`, "/…/TestHeld/"},
 		{`\d[\d.]*(e-?\d+)?(ms|µs|ns|s|%)?\b`, "N"}, {`[+-]?N%?`, "N"}, {`\(N times\)`, "(N)"}, {`-{2,}`, "--"}, {`[ \t]+`, " "}, {`(?m) +$`, ""}, {`(?m)^cpu: .*`, "cpu: CPU"},
-		{`(?m)^(goos|goarch): .*`, "$1: …"},
+		{`(?m)^(goos|goarch): .*`, "$1: …"}, {`(measure at least N).*`, "$1…"},
 	} {
 		text = regexp.MustCompile(c[0]).ReplaceAllString(text, c[1])
 	}
