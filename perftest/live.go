@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/slogate/slogate/internal/live"
+	"github.com/slogate/slogate/internal/record"
 	"github.com/slogate/slogate/internal/report"
 	"github.com/slogate/slogate/internal/stats"
 )
@@ -70,7 +71,7 @@ func (set settings) liveOn(t testing.TB) (*liveRun, error) {
 
 // What a page shows of a run.
 const (
-	mostLivePoints   = 600  // about ten minutes; older ones are joined
+	mostLivePoints   = 600  // about ten minutes; older ones are left out
 	mostRecent       = 5000 // successes whose percentiles it has
 	mostLiveFailures = 10
 )
@@ -143,6 +144,9 @@ func (l *liveRun) point(s Snapshot) {
 		f := &s.Finished[i]
 		if f.Part != "measured" {
 			continue
+		}
+		if f.Class == record.ClassCancelled {
+			continue // neither success nor failure
 		}
 		if !f.OK() {
 			l.failures = append(l.failures, report.Escape(fmt.Sprintf("%d: %s %s", f.Index, f.Class, f.Message)))

@@ -66,3 +66,14 @@ func BenchmarkFeed(b *testing.B) {
 	}
 	all.stop(time.Second)
 }
+
+// A cancelled request is neither success nor failure on the live page.
+func TestLivePageOfCancelled(t *testing.T) {
+	l := liveRun{recent: recent{}}
+	l.point(Snapshot{At: 1, Finished: []FinishedRequest{
+		{Part: "measured", Class: "cancelled"}, {Part: "measured", Index: 7, Class: "reset", Message: "gone"}, {Part: "measured"}, {Part: "padding", Class: "cancelled"},
+	}})
+	require.Equal(t, []string{"7: reset gone"}, l.failures)
+	require.Equal(t, 1, l.recent.count())
+	require.Equal(t, Value(1), l.points[0].Requests)
+}
