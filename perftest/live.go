@@ -128,12 +128,16 @@ func (s liveState) MarshalJSON() ([]byte, error) {
 // Observe implements [Observer].
 func (l *liveRun) Observe(s Snapshot) {
 	l.point(s)
-	state := liveState{
+	l.server.Put(l.key, s.Last, l.state(s))
+}
+
+// state is what the page gets: its lists may be empty, but are there.
+func (l *liveRun) state(s Snapshot) liveState {
+	return liveState{
 		Key: l.key, Name: report.Escape(s.Run.Name), Simulated: s.Run.Simulated, Ended: s.Last, At: s.At, Live: s.Live,
 		About:  report.Escape(fmt.Sprintf("%s at %s, %s, since %s", s.Run.Target.Model, s.Run.Target.URL, s.Run.Load.Type, s.Run.Started.Local().Format(time.TimeOnly))),
-		Points: slices.Concat([]livePoint{}, l.points), Recent: l.recent.count(), Percentiles: l.recent.percentiles(), Failures: slices.Concat([]string{}, l.failures),
+		Points: append([]livePoint{}, l.points...), Recent: l.recent.count(), Percentiles: l.recent.percentiles(), Failures: append([]string{}, l.failures...),
 	}
-	l.server.Put(l.key, s.Last, state)
 }
 
 // point adds what has ended since the last snapshot.

@@ -67,9 +67,13 @@ func BenchmarkFeed(b *testing.B) {
 	all.stop(time.Second)
 }
 
-// A cancelled request is neither success nor failure on the live page.
-func TestLivePageOfCancelled(t *testing.T) {
+// The live page gets lists also where there is nothing in them, and a cancelled
+// request is neither success nor failure on it.
+func TestLiveState(t *testing.T) {
 	l := liveRun{recent: recent{}}
+	none, err := l.state(Snapshot{}).MarshalJSON()
+	require.NoError(t, err)
+	require.Regexp(t, `"points":\[\],"recent":0,"percentiles":\[\],"failures":\[\]}$`, string(none), "of null the page can make nothing")
 	l.point(Snapshot{At: 1, Finished: []FinishedRequest{
 		{Part: "measured", Class: "cancelled"}, {Part: "measured", Index: 7, Class: "reset", Message: "gone"}, {Part: "measured"}, {Part: "padding", Class: "cancelled"},
 	}})
