@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"os"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -78,6 +79,27 @@ func (r *root) gather(ctx context.Context, phase string) error {
 			return fmt.Errorf("%w: %w", context.Cause(ctx), missing)
 		}
 	}
+}
+
+// missing says which shards are not where the others wait, and what may be why.
+func (r *root) missing(phase string) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var late []string
+	for i, p := range r.peers {
+		switch {
+		case i == 0:
+		case p == nil:
+			late = append(late, fmt.Sprintf("shard %d has not come", i))
+		case p.ready != phase:
+			late = append(late, fmt.Sprintf("shard %d at %s is not ready for the %s", i, p.from, phase))
+		}
+	}
+	if len(late) == 0 {
+		return nil
+	}
+	return fmt.Errorf("%s, of %d, within %v%s: see its log, or wait longer with %s",
+		strings.Join(late, "; "), len(r.peers), r.cfg.patience, strings.Join(append([]string{""}, r.remarks...), "; "), envWait)
 }
 
 // measureAll estimates the clocks of all shards at once.

@@ -8,7 +8,6 @@ import (
 	"net"
 	"os"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -246,100 +245,6 @@ func (r *root) Why() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.why
-}
-
-// Close implements [meet.Meeting].
-func (r *root) Close(why string) {
-	r.mu.Lock()
-	tell := !r.over
-	r.over = true
-	r.mu.Unlock()
-	if tell {
-		if ended := r.Why(); ended != nil {
-			why = ended.Error()
-		}
-		r.tell(func(p *peer) error { return p.conn.send(kindFailed, []byte(cleaned(why))) })
-	}
-	r.cancel()
-	_ = r.listener.Close()
-	r.mu.Lock()
-	open := slices.Clone(r.pending)
-	for _, p := range r.peers {
-		if p != nil {
-			open = append(open, p.conn)
-		}
-	}
-	r.mu.Unlock()
-	for _, c := range open {
-		_ = c.Close()
-	}
-	r.work.Wait()
-}
-
-// farewell is how long is waited for a shard to hear the last that it is told.
-const farewell = 2 * time.Second
-
-// tell tells each shard the last, and waits a little for them to go: a
-// connection that is closed with something unread takes what was sent with it.
-func (r *root) tell(last func(*peer) error) {
-	limit := time.NewTimer(farewell)
-	defer limit.Stop()
-	var told sync.WaitGroup
-	done := make(chan struct{})
-	for _, p := range r.met() {
-		told.Go(func() {
-			if last(p) == nil {
-				select {
-				case <-p.gone:
-				case <-done:
-				}
-			}
-		})
-	}
-	all := make(chan struct{})
-	go func() { told.Wait(); close(all) }()
-	select {
-	case <-all:
-	case <-limit.C:
-		for _, p := range r.met() {
-			_ = p.conn.Close() // ends a send that hangs
-		}
-	}
-	close(done)
-	<-all
-}
-
-// met are the shards that have come.
-func (r *root) met() (met []*peer) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	for _, p := range r.peers {
-		if p != nil {
-			met = append(met, p)
-		}
-	}
-	return met
-}
-
-// missing says which shards are not where the others wait, and what may be why.
-func (r *root) missing(phase string) error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	var late []string
-	for i, p := range r.peers {
-		switch {
-		case i == 0:
-		case p == nil:
-			late = append(late, fmt.Sprintf("shard %d has not come", i))
-		case p.ready != phase:
-			late = append(late, fmt.Sprintf("shard %d at %s is not ready for the %s", i, p.from, phase))
-		}
-	}
-	if len(late) == 0 {
-		return nil
-	}
-	return fmt.Errorf("%s, of %d, within %v%s: see its log, or wait longer with %s",
-		strings.Join(late, "; "), len(r.peers), r.cfg.patience, strings.Join(append([]string{""}, r.remarks...), "; "), envWait)
 }
 
 // makeDir makes the folder of a shard's records.
