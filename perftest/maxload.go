@@ -16,16 +16,18 @@ import (
 //
 // The load doubles until it no longer meets them, is bisected to 5 %, and the
 // highest one that does is then confirmed. A probe is as long as the load says,
-// or 1,000 requests or 60 s where it says nothing; its figures decide, and it
-// ends as soon as it must fail. The confirming run has four times the requests
-// and five times the time, and has to prove the SLOs: short probes see none of
-// the long bursts near the limit, and claim too much. Where it does not prove
-// them, the load goes down by 5 %, six times at most. A load that the server
-// falls behind is not met, whatever its figures.
+// or 1,000 requests or 60 s where it says nothing, and of a closed loop 10
+// requests a slot at least; its figures decide, and it ends as soon as it must
+// fail. The confirming run has four times the requests and five times the time,
+// and has to prove the SLOs: short probes see none of the long bursts near the
+// limit, and claim too much. Where it does not prove them, the load goes down by
+// 5 %, six times at most. A load that the server falls behind is not met,
+// whatever its figures.
 //
 // Each probe has arrivals and prompts of its own, and the scenario's warm-up, of
-// a closed loop of a request a slot at least, or one of 30 s where it has none. It begins when a single request has been
-// answered, behind all that the probe before has left in the server's queue.
+// a closed loop of a request a slot at least, or one of 30 s where it has none.
+// It begins when a single request has been answered, behind all that the probe
+// before has left in the server's queue.
 //
 // A probe in which the client was the bottleneck ends the search. So do Ctrl-C
 // and the test's deadline, which also fail the test.
@@ -152,11 +154,15 @@ const (
 	requestsASlot = 10
 )
 
-// probeLoad is a load like l of the probe's concurrency or rate.
+// probeLoad is a load like l of the probe's concurrency or rate. A confirming
+// one is so much longer than the probe that it confirms.
 func probeLoad(l Load, p stats.Probe) Load {
-	long := func(n int, d time.Duration) (int, time.Duration) {
+	long := func(n int, d time.Duration, least int) (int, time.Duration) {
 		if n == 0 && d == 0 {
 			n, d = probeRequests, probeDuration
+		}
+		if n > 0 {
+			n = max(n, least)
 		}
 		if p.Confirm {
 			n, d = n*confirmRequests, d*confirmDuration
@@ -166,14 +172,11 @@ func probeLoad(l Load, p stats.Probe) Load {
 	switch l := l.(type) {
 	case Closed:
 		l.Concurrency = int(p.Load)
-		l.Requests, l.Duration = long(l.Requests, l.Duration)
-		if l.Requests > 0 {
-			l.Requests = max(l.Requests, requestsASlot*l.Concurrency)
-		}
+		l.Requests, l.Duration = long(l.Requests, l.Duration, requestsASlot*l.Concurrency)
 		return l
 	case Open:
 		l.Rate = p.Load
-		l.Requests, l.Duration = long(l.Requests, l.Duration)
+		l.Requests, l.Duration = long(l.Requests, l.Duration, 0)
 		return l
 	}
 	return l
