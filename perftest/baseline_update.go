@@ -106,12 +106,12 @@ func (r *Result) changesView(c Comparison) report.ChangesView {
 
 // remedies say what to do about an outcome that is no pass.
 func (r *Result) remedies(c Comparison) (lines []string) {
-	update := "PERFTEST_UPDATE=1 " + strings.TrimSpace("go test "+r.Package) + " appends them to " + c.File
+	update := "PERFTEST_UPDATE=1 " + strings.TrimSpace("go test "+r.Package) + r.only() + " appends its runs to " + c.File
 	switch c.Outcome {
 	case NoBaseline:
-		lines = append(lines, "to make these runs the baseline, "+update+"; then commit that file")
+		lines = append(lines, "to make a baseline, "+update+"; then commit that file")
 	case Incomparable:
-		lines = append(lines, "run what the baseline ran, or take these runs as a baseline of their own: "+update+" (those before stay)")
+		lines = append(lines, "run what the baseline ran, or make a baseline of such runs, too: "+update+" (those before stay)")
 		if c.File == "" {
 			lines = []string{"run the same load on both sides"}
 		}

@@ -112,7 +112,7 @@ func (r *run) measure(ctx context.Context) (*Result, error) {
 	}
 	res.Environment.Clock = r.client.Clock()
 	res.Health.Thinks = r.plan.Think.Time > 0 || res.Counts.Conversations > 0
-	res.setHealth(ran, r.client.ReadLag(), readings, r.scenario.ClientLimits, r.settings.bottleneckWarns)
+	res.setHealth(ran, r.client.ReadLag(), readings, r.scenario.ClientLimits, r.settings.warnsOfBottleneck())
 	d.findings(res, ran, writeErr)
 	if res.Ended = ended(ctx, err); res.Ended != endedComplete {
 		res.Partial = ran.Reason == load.ReasonStopped || err != nil || d.cut.Load()

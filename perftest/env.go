@@ -42,7 +42,7 @@ type settings struct {
 	missing             bool   // shards of theirs may be
 	required            bool
 	update              bool // of baselines
-	bottleneckWarns     bool
+	bottleneck          string
 	shardText           string
 	rendezvous          bool // the shards of the load meet
 	nonceText           string
@@ -76,6 +76,13 @@ func parseShard(text string) (load.Shard, error) {
 	return load.Shard{Index: index, Count: count}, nil
 }
 
+// bottleneckWarns is the one value of PERFTEST_BOTTLENECK.
+const bottleneckWarns = "warn"
+
+// warnsOfBottleneck says that a run is judged although its client was the
+// bottleneck.
+func (s settings) warnsOfBottleneck() bool { return s.bottleneck == bottleneckWarns }
+
 // parseCharts reads the formats of chart files; empty is none.
 func parseCharts(text string) (formats []string, err error) {
 	if text == "" {
@@ -92,21 +99,21 @@ func parseCharts(text string) (formats []string, err error) {
 
 func readSettings() settings {
 	return settings{
-		url:             either(*flagURL, "PERFTEST_URL"),
-		model:           either(*flagModel, "PERFTEST_MODEL"),
-		results:         either(*flagResults, "PERFTEST_RESULTS"),
-		key:             Secret(either(os.Getenv("PERFTEST_API_KEY"), "OPENAI_API_KEY")),
-		bottleneckWarns: os.Getenv("PERFTEST_BOTTLENECK") == "warn",
-		shardText:       either(*flagShard, "PERFTEST_SHARD"),
-		rendezvous:      os.Getenv("PERFTEST_RENDEZVOUS") != "",
-		nonceText:       os.Getenv("PERFTEST_NONCE"),
-		live:            either(*flagLive, "PERFTEST_LIVE"),
-		liveOutside:     *flagOutside || truthy(os.Getenv("PERFTEST_LIVE_OUTSIDE")),
-		replay:          either(*flagReplay, "PERFTEST_REPLAY"),
-		missing:         *flagMissing || truthy(os.Getenv("PERFTEST_MISSING")),
-		chartsText:      either(*flagCharts, "PERFTEST_CHARTS"),
-		update:          *flagUpdate || truthy(os.Getenv("PERFTEST_UPDATE")),
-		required:        *flagRequired || truthy(os.Getenv("PERFTEST_REQUIRED")),
+		url:         either(*flagURL, "PERFTEST_URL"),
+		model:       either(*flagModel, "PERFTEST_MODEL"),
+		results:     either(*flagResults, "PERFTEST_RESULTS"),
+		key:         Secret(either(os.Getenv("PERFTEST_API_KEY"), "OPENAI_API_KEY")),
+		bottleneck:  os.Getenv("PERFTEST_BOTTLENECK"),
+		shardText:   either(*flagShard, "PERFTEST_SHARD"),
+		rendezvous:  os.Getenv("PERFTEST_RENDEZVOUS") != "",
+		nonceText:   os.Getenv("PERFTEST_NONCE"),
+		live:        either(*flagLive, "PERFTEST_LIVE"),
+		liveOutside: *flagOutside || truthy(os.Getenv("PERFTEST_LIVE_OUTSIDE")),
+		replay:      either(*flagReplay, "PERFTEST_REPLAY"),
+		missing:     *flagMissing || truthy(os.Getenv("PERFTEST_MISSING")),
+		chartsText:  either(*flagCharts, "PERFTEST_CHARTS"),
+		update:      *flagUpdate || truthy(os.Getenv("PERFTEST_UPDATE")),
+		required:    *flagRequired || truthy(os.Getenv("PERFTEST_REQUIRED")),
 	}
 }
 

@@ -93,7 +93,7 @@ func (r *run) provable() error {
 		return nil
 	}
 	return badField("Load", fmt.Sprintf("%d requests", planned),
-		fmt.Sprintf("they cannot prove %s even if all keep the limit: measure at least %d (a conversation counts as one), or judge without proof: leave SLOs empty and use assert.SLOs", strings.Join(lacking, ", "), most))
+		fmt.Sprintf("they cannot prove %s even if all keep the limit: measure at least %d (a conversation counts as one; it may take more, to which Extend goes on), or judge without proof: leave SLOs empty and use assert.SLOs", strings.Join(lacking, ", "), most))
 }
 
 // leastRequests is the least number of requests that could prove s, by the
@@ -238,7 +238,7 @@ func (d *driver) inconclusive() bool {
 	d.collector.finish(res, d.run.slots())
 	// The client is judged by the same limits as at the end.
 	h := &res.Health
-	h.Limits, h.OnlyWarns = d.scenario.ClientLimits, d.settings.bottleneckWarns
+	h.Limits, h.OnlyWarns = d.scenario.ClientLimits, d.settings.warnsOfBottleneck()
 	h.Thinks = d.plan.Think.Time > 0 || res.Counts.Conversations > 0
 	open := false
 	for _, v := range res.Judge(d.scenario.SLOs...) {

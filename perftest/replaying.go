@@ -63,9 +63,9 @@ func (r *Result) judgeBy(s Scenario, set settings) {
 	r.Scenario.SLOs = append([]SLO{}, s.SLOs...)
 	r.Verdicts, r.Comparison = []Verdict{}, nil
 	r.Health.Limits = s.ClientLimits
-	r.Health.OnlyWarns = set.bottleneckWarns
+	r.Health.OnlyWarns = set.warnsOfBottleneck()
 	for i := range r.Shards {
-		r.Shards[i].Health.Limits, r.Shards[i].Health.OnlyWarns = s.ClientLimits, set.bottleneckWarns
+		r.Shards[i].Health.Limits, r.Shards[i].Health.OnlyWarns = s.ClientLimits, set.warnsOfBottleneck()
 	}
 }
 

@@ -244,6 +244,9 @@ func (r *run) check() (err error) {
 	if err = r.findPlace(); err != nil {
 		return err
 	}
+	if b := r.settings.bottleneck; b != "" && b != bottleneckWarns {
+		return badField("PERFTEST_BOTTLENECK", fmt.Sprintf("%q", b), `set it to "warn", or not at all`)
+	}
 	if r.settings.shard, err = parseShard(r.settings.shardText); err != nil {
 		return err
 	}

@@ -19,6 +19,19 @@ func (r *Result) VerdictTable(verdicts []Verdict) string {
 	return report.Verdicts(r.verdictsView(verdicts))
 }
 
+// only is the flag of go test that runs r's test alone; empty where its name
+// cannot be written in a command.
+func (r *Result) only() string {
+	if r.Test == "" || strings.ContainsAny(r.Test, " '\"\n") {
+		return ""
+	}
+	parts := strings.Split(r.Test, "/")
+	for i, p := range parts {
+		parts[i] = "^" + regexp.QuoteMeta(p) + "$"
+	}
+	return " -run '" + strings.Join(parts, "/") + "'"
+}
+
 // verdictsView is what a table of verdicts shows.
 func (r *Result) verdictsView(verdicts []Verdict) report.VerdictsView {
 	v := report.VerdictsView{
@@ -28,12 +41,8 @@ func (r *Result) verdictsView(verdicts []Verdict) report.VerdictsView {
 	if r.Dir != "" {
 		v.Result = filepath.Join(r.Dir, resultFile)
 	}
-	if !r.stored && r.Test != "" && !strings.ContainsAny(r.Test, " '\"\n") {
-		parts := strings.Split(r.Test, "/")
-		for i, p := range parts {
-			parts[i] = "^" + regexp.QuoteMeta(p) + "$"
-		}
-		v.Command = "go test -v " + r.Package + " -run '" + strings.Join(parts, "/") + "'"
+	if only := r.only(); only != "" && !r.stored {
+		v.Command = "go test -v " + r.Package + only
 	}
 	for _, d := range verdicts {
 		_, percentile := d.SLO.Stat.percentile()
