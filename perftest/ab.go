@@ -61,12 +61,23 @@ func AB(t testing.TB, a, b Scenario) (resultA, resultB *Result) {
 	if len(done[0]) == 0 || len(done[1]) == 0 {
 		t.Fatalf("%s: it was stopped before both sides had run", t.Name())
 	}
-	return together(t, done[0]), together(t, done[1])
+	resultA, resultB = together(t, done[0]), together(t, done[1])
+	resultA.mustBeJudged(t)
+	resultB.mustBeJudged(t)
+	return resultA, resultB
 }
 
 // checkAB refuses what could not be compared.
 func checkAB(a, b Scenario) error {
 	const remedy = "give both the same: what differs is the target, or how the server is asked"
+	if readSettings().replay == "" {
+		// Else a side is found to have no address after the other's first run.
+		for i, side := range []Target{a.Target, b.Target} {
+			if _, err := parseURL(side.URL, "", ""); err != nil {
+				return fmt.Errorf("side %c: %w", 'a'+i, err)
+			}
+		}
+	}
 	switch {
 	case a.Repeat != b.Repeat && a.Repeat != 0 && b.Repeat != 0:
 		return badField("Repeat", fmt.Sprintf("%d and %d", a.Repeat, b.Repeat), "give both the same")

@@ -89,11 +89,12 @@ func TestABTakesTurns(t *testing.T) {
 func TestABRefuses(t *testing.T) {
 	good := func() perftest.Scenario { return canary(perftest.Target{URL: "http://127.0.0.1:1"}) }
 	for want, change := range map[string]func(s *perftest.Scenario){
-		"Load is ":             func(s *perftest.Scenario) { s.Load = perftest.Open{Rate: 11, Duration: 10 * time.Second} },
-		"Workload is ":         func(s *perftest.Scenario) { s.Workload = fixtures.Builtin{Output: 20} },
-		"Warmup is ":           func(s *perftest.Scenario) { s.Warmup.Requests = 9 },
-		"Repeat is 3 and 5: ":  func(s *perftest.Scenario) { s.Repeat = 5 },
-		"Load is nil: set it,": func(s *perftest.Scenario) { s.Load = nil },
+		"Load is ":                 func(s *perftest.Scenario) { s.Load = perftest.Open{Rate: 11, Duration: 10 * time.Second} },
+		"Workload is ":             func(s *perftest.Scenario) { s.Workload = fixtures.Builtin{Output: 20} },
+		"Warmup is ":               func(s *perftest.Scenario) { s.Warmup.Requests = 9 },
+		"Repeat is 3 and 5: ":      func(s *perftest.Scenario) { s.Repeat = 5 },
+		`side b: Target.URL is ""`: func(s *perftest.Scenario) { s.Target.URL = "" },
+		"Load is nil: set it,":     func(s *perftest.Scenario) { s.Load = nil },
 	} {
 		a, b := good(), good()
 		a.Repeat = 3

@@ -23,8 +23,34 @@ func gated(t *testing.T, s perftest.Scenario) (res *perftest.Result, notes *erro
 		notes = &errorsT{TB: t}
 		s.Target, s.Workload = server.Target(), fixtures.Prompts{Prompts: []string{"Hello"}, Output: 5}
 		res = perftest.Run(notes, s)
+		res.Judge(s.SLOs...) // else it is an error, see TestNobodyJudges
 	})
 	return res, notes
+}
+
+// A gate that is run and not judged would be green whatever was measured.
+func TestNobodyJudges(t *testing.T) {
+	inResults(t)
+	for _, repeat := range []int{0, 2} {
+		notes := map[bool]*errorsT{}
+		for _, judge := range []bool{false, true} {
+			synctest.Test(t, func(t *testing.T) {
+				server := simserver.StartPipe(t, simserver.Profile{TTFT: 200 * time.Millisecond, TPOT: 20 * time.Millisecond})
+				notes[judge] = &errorsT{TB: t}
+				res := perftest.Run(notes[judge], perftest.Scenario{
+					Target: server.Target(), Workload: fixtures.Prompts{Prompts: []string{"Hello"}, Output: 5},
+					Load: perftest.Closed{Concurrency: 4, Requests: 120}, Repeat: repeat,
+					SLOs: []perftest.SLO{assert.TTFT(assert.P50).Below(250 * time.Millisecond)},
+				})
+				if judge {
+					assert.Gate(notes[judge], res)
+				}
+			})
+		}
+		require.Empty(t, notes[true].errors)
+		require.Len(t, notes[false].errors, 1)
+		require.Contains(t, notes[false].errors[0], "nothing has judged the scenario's SLOs: give the result to assert.Gate")
+	}
 }
 
 // errorsT is a test in a bubble that keeps its errors.

@@ -51,6 +51,9 @@ import (
 // Of a repeated scenario the requests of all runs are judged together, and of
 // the server's own metrics the last run's.
 func (r *Result) Judge(slos ...SLO) []Verdict {
+	if r.judgedOnce != nil {
+		r.judgedOnce.Store(true)
+	}
 	if len(r.earlier) > 0 {
 		return r.judgeRuns(slos)
 	}

@@ -4,6 +4,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"slices"
+	"sync/atomic"
 	"testing"
 
 	"github.com/slogate/slogate/internal/record"
@@ -14,7 +15,9 @@ import (
 func runAs(t testing.TB, s Scenario, from passage) *Result {
 	t.Helper()
 	if s.Repeat <= 1 {
-		return runOnce(t, s, from)
+		res := runOnce(t, s, from)
+		res.mustBeJudged(t)
+		return res
 	}
 	var done []*Result
 	taken := 0
@@ -30,7 +33,25 @@ func runAs(t testing.TB, s Scenario, from passage) *Result {
 	}
 	res := together(t, done)
 	res.taken = taken
+	res.mustBeJudged(t)
 	return res
+}
+
+// mustBeJudged fails a test that ends without having judged r, although its
+// scenario has objectives: it would be green whatever they came to.
+func (r *Result) mustBeJudged(t testing.TB) {
+	t.Helper()
+	if len(r.Scenario.SLOs) == 0 || r.elsewhere != "" {
+		return
+	}
+	judged := new(atomic.Bool)
+	r.judgedOnce = judged
+	t.Cleanup(func() {
+		t.Helper()
+		if !judged.Load() && !t.Failed() && !t.Skipped() {
+			t.Errorf("%s: nothing has judged the scenario's SLOs: give the result to assert.Gate (or assert.SLOs), or leave SLOs empty", r.Name)
+		}
+	})
 }
 
 // after is the passage of a run that goes on after res.

@@ -2,6 +2,7 @@ package perftest
 
 import (
 	"encoding/json"
+	"sync/atomic"
 	"time"
 )
 
@@ -94,6 +95,8 @@ type Result struct {
 	cut       bool   // of its folder's requests, it is about its shard's alone
 	elsewhere string // where the verdict is, of a shard that does not give it
 	reported  bool   // its page is written
+
+	judgedOnce *atomic.Bool // set by Judge; nil where nothing has to
 }
 
 // begun is how many requests of the plan were sent: of a conversation, the

@@ -48,7 +48,8 @@ type Scenario struct {
 	// fail, whatever the requests to come do. (Of a load by time, or of
 	// conversations, it is not known how many these are: it is then stopped only
 	// by what one request can miss, such as a maximum or an error rate of 0.)
-	// Empty for a run that measures only.
+	// A test that ends without having judged the result fails. Empty for a run
+	// that measures only.
 	SLOs []SLO
 	// Extend lets a run go on whose SLOs are neither proven nor refuted; zero
 	// ends it with its plan.
