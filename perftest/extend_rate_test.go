@@ -29,6 +29,7 @@ func TestExtendedRunHasTheRatesOfAWholeOne(t *testing.T) {
 				s.SLOs = []perftest.SLO{assert.TTFT(assert.P99).Below(time.Second)}
 			}
 			res = perftest.Run(t, s)
+			res.Judge(s.SLOs...)
 		})
 		return res
 	}
@@ -49,6 +50,7 @@ func TestExtendedRunsHaveArrivalsOfTheirOwn(t *testing.T) {
 			Load:     perftest.Open{Rate: 100, Requests: 150}, Extend: perftest.Extend{Requests: 300}, Repeat: 2,
 			SLOs: []perftest.SLO{assert.TTFT(assert.P99).Below(time.Second)},
 		})
+		res.Judge(res.Scenario.SLOs...)
 		first, err := perftest.ReadResult(filepath.Join(res.Dir, filepath.FromSlash(res.EarlierRuns[0])))
 		require.NoError(t, err)
 		a, b := measured(t, first)[150:], measured(t, res)[:150]
