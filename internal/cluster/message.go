@@ -41,6 +41,7 @@ type welcome struct {
 type refusal struct {
 	Reason string `json:"reason"`
 	Later  bool   `json:"later"` // it may come again
+	ends   error  // why the run ends with it; nil when it goes on
 }
 
 // start is the instant of a phase, on the shard's clock.

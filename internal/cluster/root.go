@@ -125,6 +125,11 @@ func (r *root) greet(c net.Conn) (taken bool) {
 	p, no := r.take(h, in, from)
 	if no != nil {
 		_ = in.sendJSON(kindRefuse, no)
+		if no.ends != nil { // now that the shard knows: the end closes its connection
+			r.mu.Lock()
+			r.end(no.ends)
+			r.mu.Unlock()
+		}
 		return false
 	}
 	yes, err := json.Marshal(welcome{r.run.Nonce, proof(r.cfg.token, "root", h.Challenge, challenge)})
@@ -161,7 +166,7 @@ func (r *root) take(h hello, in *conn, from string) (*peer, *refusal) {
 	place, n := r.run.Place, h.Index
 	fatal := func(format string, args ...any) (*peer, *refusal) {
 		no := refuse(format, args...)
-		r.end(fmt.Errorf("%s at %s: %s", shardName(n, place.Count), from, no.Reason))
+		no.ends = fmt.Errorf("%s at %s: %s", shardName(n, place.Count), from, no.Reason)
 		return nil, no
 	}
 	switch known := r.job.instances[n]; {
@@ -172,7 +177,7 @@ func (r *root) take(h hello, in *conn, from string) (*peer, *refusal) {
 	case known != "" && known != h.Instance:
 		no := refuse("it was restarted, and its requests would be counted twice: let nothing be restarted (Kubernetes: backoffLimit 0, restartPolicy Never; Slurm: --no-requeue)")
 		if r.peers[n] == nil {
-			r.end(fmt.Errorf("%s at %s: %s", shardName(n, place.Count), from, no.Reason))
+			no.ends = fmt.Errorf("%s at %s: %s", shardName(n, place.Count), from, no.Reason)
 		}
 		return nil, no
 	case h.Number > r.cfg.number:
