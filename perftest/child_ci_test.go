@@ -44,6 +44,7 @@ func golden(t *testing.T, name, text string) {
 // the step, an annotation a failed test at its assertion, figures for GitLab and
 // lines for benchstat.
 func TestChildInCI(t *testing.T) {
+	t.Parallel() // beside other children: it waits for the go command more than it works
 	root, err := filepath.Abs("..")
 	require.NoError(t, err)
 	dir := t.TempDir()
@@ -107,6 +108,7 @@ func TestChildInCI(t *testing.T) {
 // Packages that are tested at the same time fill one file of figures, and one of
 // lines, without losing or mixing any.
 func TestChildPackagesShareCIFiles(t *testing.T) {
+	t.Parallel() // beside other children: it waits for the go command more than it works
 	dir := t.TempDir()
 	metrics, bench := filepath.Join(dir, "metrics.txt"), filepath.Join(dir, "bench.txt")
 	env := []string{"PERFTEST_METRICS=" + metrics, "PERFTEST_BENCH=" + bench}

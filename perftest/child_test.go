@@ -180,6 +180,7 @@ func TestChildInterrupted(t *testing.T) {
 }
 
 func TestChildVacuousGreenIsRed(t *testing.T) {
+	t.Parallel() // beside other children: it waits for the go command more than it works
 	typo := runChild(t, []string{"PERFTEST_REQUIRED=1"}, "test", gate, "-run", "^TestTypo$")
 	require.Equal(t, 1, typo.code, typo.output)
 	require.Contains(t, typo.output, "no scenario ran")
@@ -272,6 +273,7 @@ func TestChildSearchStopsBeforeTheDeadline(t *testing.T) {
 // A key that comes from the environment reaches the server, and no file and no
 // output, also when the server repeats it.
 func TestChildKeepsTheKey(t *testing.T) {
+	t.Parallel() // beside other children: it waits for the go command more than it works
 	const key = "sk-very-hidden-0123456789"
 	s := simserver.Start(t, simserver.Profile{Model: "m", APIKey: key, TPOT: time.Millisecond})
 	ok := runChild(t, []string{"PERFTEST_URL=" + s.URL(), "PERFTEST_API_KEY=" + key, "PERFTEST_BOTTLENECK=warn"}, "test", "-v", gate, "-run", "^TestHeld$")
@@ -294,6 +296,7 @@ func TestChildKeepsTheKey(t *testing.T) {
 
 // A hundred thousand requests need less than 200 MiB and lose no line.
 func TestChildHugeRunStaysSmall(t *testing.T) {
+	t.Parallel() // beside other children: it waits for the go command more than it works
 	if testing.Short() {
 		t.Skip("takes half a minute")
 	}
@@ -329,6 +332,7 @@ func TestChildHugeRunStaysSmall(t *testing.T) {
 // A sweep that is cut short while it cools down is no success, though every
 // level that ran is one; and -run may choose a level that is not the first.
 func TestChildSweep(t *testing.T) {
+	t.Parallel() // beside other children: it waits for the go command more than it works
 	c := runChild(t, nil, "test", gate, "-run", "^TestLevels$", "-timeout", "4s")
 	require.Equal(t, 1, c.code, c.output)
 	require.NotContains(t, c.output, "panic: test timed out")
