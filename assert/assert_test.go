@@ -11,8 +11,8 @@ import (
 	"github.com/slogate/slogate/assert"
 	"github.com/slogate/slogate/fixtures"
 	"github.com/slogate/slogate/fixtures/simserver"
-	"github.com/slogate/slogate/internal/schematest"
 	"github.com/slogate/slogate/perftest"
+	"github.com/slogate/slogate/perftest/schema/schematest"
 )
 
 // recorder is a test that keeps what is reported to it.

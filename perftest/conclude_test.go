@@ -13,7 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/slogate/slogate/internal/load"
 	"github.com/slogate/slogate/internal/meet"
-	"github.com/slogate/slogate/internal/schematest"
+	"github.com/slogate/slogate/perftest/schema/schematest"
 	"github.com/stretchr/testify/require"
 )
 

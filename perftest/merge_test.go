@@ -13,7 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/slogate/slogate/internal/record"
-	"github.com/slogate/slogate/internal/schematest"
+	"github.com/slogate/slogate/perftest/schema/schematest"
 	"github.com/stretchr/testify/require"
 )
 

@@ -19,8 +19,8 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/slogate/slogate/fixtures"
 	"github.com/slogate/slogate/fixtures/simserver"
-	"github.com/slogate/slogate/internal/schematest"
 	"github.com/slogate/slogate/perftest"
+	"github.com/slogate/slogate/perftest/schema/schematest"
 	"github.com/stretchr/testify/require"
 )
 

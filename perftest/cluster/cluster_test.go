@@ -20,8 +20,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/slogate/slogate/fixtures/simserver"
-	"github.com/slogate/slogate/internal/schematest"
 	"github.com/slogate/slogate/perftest"
+	"github.com/slogate/slogate/perftest/schema/schematest"
 	"github.com/stretchr/testify/require"
 )
 

@@ -11,9 +11,9 @@ import (
 
 	"github.com/slogate/slogate/fixtures"
 	"github.com/slogate/slogate/fixtures/simserver"
-	"github.com/slogate/slogate/internal/schematest"
 	"github.com/slogate/slogate/perftest"
 	"github.com/slogate/slogate/perftest/schema"
+	"github.com/slogate/slogate/perftest/schema/schematest"
 	"github.com/stretchr/testify/require"
 )
 

@@ -13,8 +13,8 @@ import (
 	"go.uber.org/goleak"
 	"google.golang.org/protobuf/proto"
 
-	"github.com/slogate/slogate/internal/export/exporttest"
 	"github.com/slogate/slogate/perftest"
+	"github.com/slogate/slogate/perftest/export/internal/exporttest"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

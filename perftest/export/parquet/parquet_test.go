@@ -12,8 +12,8 @@ import (
 	"github.com/parquet-go/parquet-go"
 	"github.com/stretchr/testify/require"
 
-	"github.com/slogate/slogate/internal/export/exporttest"
 	"github.com/slogate/slogate/perftest"
+	"github.com/slogate/slogate/perftest/export/internal/exporttest"
 	"github.com/slogate/slogate/perftest/schema"
 )
 

@@ -13,8 +13,8 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
 
-	"github.com/slogate/slogate/internal/export/exporttest"
 	"github.com/slogate/slogate/perftest"
+	"github.com/slogate/slogate/perftest/export/internal/exporttest"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

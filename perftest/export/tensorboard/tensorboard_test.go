@@ -15,7 +15,7 @@ import (
 	"go.uber.org/goleak"
 	"google.golang.org/protobuf/encoding/protowire"
 
-	"github.com/slogate/slogate/internal/export/exporttest"
+	"github.com/slogate/slogate/perftest/export/internal/exporttest"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
