@@ -19,9 +19,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/slogate/slogate/fixtures/simserver"
 	"github.com/slogate/slogate/perftest"
-	"github.com/stretchr/testify/require"
+	"github.com/slogate/slogate/perftest/schema/schematest"
 )
 
 const (
@@ -38,6 +40,7 @@ type child struct {
 
 // command is a go command with a clean PERFTEST_ environment.
 func command(t *testing.T, results string, env []string, args ...string) *exec.Cmd {
+	schematest.AtEnd(t, results)
 	cmd := exec.CommandContext(t.Context(), "go", args...)
 	cmd.Env = slices.DeleteFunc(os.Environ(), func(v string) bool {
 		return strings.HasPrefix(v, "PERFTEST_") || strings.HasPrefix(v, "OPENAI_") || strings.HasPrefix(v, "GITHUB_") || strings.HasPrefix(v, "GOFLAGS=")

@@ -136,6 +136,9 @@ func (v *view) writeCharts(dir string, p page.Page) error {
 		for _, h := range s.Heats {
 			err = errors.Join(err, chart.WriteHeat(dir, formats, mark, h))
 		}
+		for _, t := range s.Timelines {
+			err = errors.Join(err, chart.WriteTimeline(dir, formats, mark, t))
+		}
 	}
 	return err
 }

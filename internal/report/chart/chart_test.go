@@ -10,9 +10,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/slogate/slogate/internal/report/figure"
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/plot/vg"
+
+	"github.com/slogate/slogate/internal/report/figure"
 )
 
 const evil = `</text><script>alert(1)</script>` + "\x1b[31m"
@@ -111,4 +112,40 @@ func TestSingleGapAndUnit(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "Request rate, req/s", p.Y.Label.Text)
 	require.Equal(t, []float64{0, 6, -1}, []float64{p.X.Min, p.X.Max, p.Y.Min})
+}
+
+// Three requests of 10 s in ticks of a second: one waits 2 s and has its first
+// token after 3, one failed, one was sent before the load. Each has its colour,
+// and of a thousand every fourth is shown.
+func TestWriteTimeline(t *testing.T) {
+	dir := t.TempDir()
+	line := figure.Timeline{ID: "line", Title: "Requests", Tick: 1, Classes: []string{evil}, Bars: []figure.Bar{
+		{Start: 0, Queue: 2, First: 3, Length: 8}, {Start: 1, First: figure.NoToken, Length: 9, Class: 1}, {Start: 0, First: 1, Length: 2, Part: 1},
+	}}
+	require.NoError(t, WriteTimeline(dir, Formats, "SIMULATED", line))
+	f, err := os.Open(filepath.Join(dir, "line.png"))
+	require.NoError(t, err)
+	defer f.Close()
+	image, err := png.Decode(f)
+	require.NoError(t, err)
+	colors := map[[3]uint32]int{}
+	for x := range image.Bounds().Dx() {
+		for y := range image.Bounds().Dy() {
+			r, g, b, _ := image.At(x, y).RGBA()
+			colors[[3]uint32{r >> 8, g >> 8, b >> 8}]++
+		}
+	}
+	first, rest := colors[[3]uint32{0xc2, 0x57, 0x0c}], colors[[3]uint32{0x00, 0x72, 0xb2}]
+	require.InDelta(t, 3.0/5, float64(first)/float64(rest), 0.1) // 3 s to the first token, 5 s from there
+	for _, c := range [][3]uint32{{0x8c, 0x95, 0x9f}, {0xc8, 0x10, 0x2e}, {0xd0, 0xd7, 0xde}} {
+		require.Positive(t, colors[c], c)
+	}
+	many := line
+	many.ID, many.Bars = "many", make([]figure.Bar, 1000)
+	require.NoError(t, WriteTimeline(dir, []string{"svg"}, "", many))
+	svg, err := os.ReadFile(filepath.Join(dir, "many.svg"))
+	require.NoError(t, err)
+	require.Contains(t, string(svg), "one of 4")
+	require.NoError(t, WriteTimeline(dir, Formats, "", figure.Timeline{ID: "none"}))
+	require.NoFileExists(t, filepath.Join(dir, "none.svg"))
 }
