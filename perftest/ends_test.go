@@ -14,25 +14,6 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A failure that is in no figure is told: of three requests in two slots, the
-// server refuses what the free slot sends beside the last (the 7th that it gets,
-// with the preflight's, and those after).
-func TestFailuresOfPaddingAreWarnedOf(t *testing.T) {
-	inResults(t)
-	synctest.Test(t, func(t *testing.T) {
-		s := simserver.StartPipe(t, simserver.Profile{
-			TTFT: 200 * time.Millisecond, TPOT: 20 * time.Millisecond,
-			Faults: []simserver.Fault{{Kind: simserver.Status503, Requests: []int{6, 7, 8, 9, 10, 11, 12, 13}}},
-		})
-		res := perftest.Run(t, perftest.Scenario{
-			Target: s.Target(), Workload: fixtures.Prompts{Prompts: []string{"Hello"}, Output: 5},
-			Load: perftest.Closed{Concurrency: 2, Requests: 3},
-		})
-		require.Equal(t, []int{3, 0, 8}, []int{res.Counts.Succeeded, res.Counts.Failed, res.Counts.Padding})
-		require.Contains(t, strings.Join(res.Warnings, "\n"), "8 of the 8 requests that kept slots busy to the end failed")
-	})
-}
-
 // Four slots and 42 requests of 280 ms: the first of each slot is kept out, and
 // the two that are left of the last round have two slots beside them that go
 // on. So concurrency and rate are those of four busy slots to the end, where

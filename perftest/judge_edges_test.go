@@ -112,3 +112,20 @@ func TestJudgeFamily(t *testing.T) {
 	require.Equal(t, []Outcome{Fail, Fail}, []Outcome{alone.Point, alone.Outcome}, alone.Evidence)
 	require.Equal(t, []Outcome{Fail, Inconclusive}, []Outcome{family.Point, family.Outcome}, family.Evidence)
 }
+
+// A failure that is in no figure is still told; one that was cancelled with the
+// end of the run is none.
+func TestFailuresAtTheEndsAreToldOf(t *testing.T) {
+	at := func(part record.Part, r record.Record) record.Record {
+		r.Part = part
+		return r
+	}
+	r := resultOf(1,
+		at(record.Start, failure(0, record.ClassStatus)), at(record.Start, answer(0, time.Millisecond, 2)),
+		answer(time.Second, time.Millisecond, 2),
+		at(record.Padding, failure(2*time.Second, record.ClassReset)), at(record.Padding, failure(2*time.Second, record.ClassCancelled)),
+	)
+	require.Equal(t, []int{1, 0, 2, 1, 2}, []int{r.Counts.Succeeded, r.Counts.Failed, r.Counts.Start, r.Counts.StartFailed, r.Counts.Padding})
+	require.Contains(t, r.Warnings, "1 of the 2 requests of the start burst failed, which is in no figure")
+	require.Contains(t, r.Warnings, "1 of the 2 requests that kept slots busy to the end failed, which is in no figure")
+}
