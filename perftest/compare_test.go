@@ -87,8 +87,8 @@ func TestCompareStored(t *testing.T) {
 	require.Equal(t, "compared 2 results: "+pages[0]+"\n", out.String())
 	charts, err := filepath.Glob(filepath.Join(filepath.Dir(pages[0]), chartsDir, "*"))
 	require.NoError(t, err)
-	// 4 percentile curves, 5 charts over time, 3 of throughput and 2 heat maps, less none without points
-	require.Len(t, charts, 2*(4+5+3+2), "%q", charts)
+	// 4 percentile curves, 5 charts over time, 3 of throughput, 2 heat maps and 2 timelines, less none without points
+	require.Len(t, charts, 2*(4+5+3+2+2), "%q", charts)
 	require.Equal(t, 1, compareStored(filepath.Join(root, "absent"), &out, &errs))
 	require.Contains(t, errs.String(), "-perf.compare: ")
 	require.Contains(t, errs.String(), "absent")
