@@ -76,3 +76,16 @@ func TestSchemaRefuses(t *testing.T) {
 		require.Error(t, schematest.Folder(dir), to)
 	}
 }
+
+// What the scenarios and the examples leave in their folders is held against
+// the schemas when they have run: SLOGATE_RESULTS is a folder above them.
+func TestResultsOfTheSuite(t *testing.T) {
+	root := os.Getenv("SLOGATE_RESULTS")
+	if root == "" {
+		t.Skip("SLOGATE_RESULTS is not set: .ci/run sets it when all tests have run")
+	}
+	results, err := filepath.Glob(filepath.Join(root, "scenarios", ".perftest", "*"))
+	require.NoError(t, err)
+	require.NotEmpty(t, results, "the scenarios have left nothing")
+	require.NoError(t, schematest.Folder(root))
+}
