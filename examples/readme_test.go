@@ -150,7 +150,7 @@ func TestREADMEFailingRun(t *testing.T) {
 	}
 	require.NotEmpty(t, want, "the README shows no failing run")
 	t.Setenv("PERFTEST_RESULTS", "")
-	output, err := shell(t, root, "go test -count=1 ./perftest/testdata/child/gate -run '^TestMissed$'")
+	output, err := shell(t, root, "go test -count=1 ./perftest/childtest/testdata/gate -run '^TestMissed$'")
 	require.Error(t, err)
 	if d := cmp.Diff(figures(want), figures(cutSummary(output))); d != "" {
 		t.Errorf("the README's failing run (-README +printed):\n%s", d)

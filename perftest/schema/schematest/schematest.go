@@ -62,18 +62,26 @@ func Folder(dir string) error {
 		if err != nil || all[d.Name()] == nil || d.IsDir() {
 			return err
 		}
-		data, err := os.ReadFile(path)
+		if filepath.Ext(path) == ".json" {
+			data, err := os.ReadFile(path)
+			if err != nil {
+				return err
+			}
+			return validate(all[d.Name()], path, data)
+		}
+		f, err := os.Open(path)
 		if err != nil {
 			return err
 		}
-		if filepath.Ext(path) == ".json" {
-			return validate(all[d.Name()], path, data)
-		}
-		rd := bufio.NewReader(bytes.NewReader(data))
+		defer f.Close()
+		rd := bufio.NewReader(f)
 		for n := 1; n <= mostLines; n++ {
 			line, err := rd.ReadBytes('\n')
 			if err == io.EOF {
 				break
+			}
+			if err != nil {
+				return err
 			}
 			if err := validate(all[d.Name()], fmt.Sprintf("%s: line %d", path, n), line); err != nil {
 				return err

@@ -1,6 +1,6 @@
 //go:build unix
 
-package perftest_test
+package childtest
 
 import (
 	"encoding/xml"
@@ -18,6 +18,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
+var update = flag.Bool("update", false, "write the golden files in testdata/ci anew")
+
 // golden compares text, but for its figures and places, with testdata/name.
 func golden(t *testing.T, name, text string) {
 	t.Helper()
@@ -29,7 +31,7 @@ func golden(t *testing.T, name, text string) {
 		text = regexp.MustCompile(c[0]).ReplaceAllString(text, c[1])
 	}
 	path := filepath.Join("testdata", "ci", name)
-	if flag.Lookup("update").Value.String() == "true" { // a flag of the internal tests
+	if *update {
 		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
 		require.NoError(t, os.WriteFile(path, []byte(text), 0o644))
 	}
@@ -44,8 +46,8 @@ func golden(t *testing.T, name, text string) {
 // the step, an annotation a failed test at its assertion, figures for GitLab and
 // lines for benchstat.
 func TestChildInCI(t *testing.T) {
-	t.Parallel() // beside other children: it waits for the go command more than it works
-	root, err := filepath.Abs("..")
+	t.Parallel()
+	root, err := filepath.Abs(filepath.Join("..", ".."))
 	require.NoError(t, err)
 	dir := t.TempDir()
 	env := []string{
@@ -65,7 +67,7 @@ func TestChildInCI(t *testing.T) {
 	source, err := os.ReadFile(filepath.Join(gate, "gate_test.go"))
 	require.NoError(t, err)
 	for i, at := range []string{"\tassert.SLOs(t, res,", "perftest.Run(t, gated(t, 20, assert.TTFT(assert.P99)"} {
-		m := regexp.MustCompile(`file=perftest/testdata/child/gate/gate_test\.go,line=(\d+),`).FindStringSubmatch(commands[i])
+		m := regexp.MustCompile(`file=perftest/childtest/testdata/gate/gate_test\.go,line=(\d+),`).FindStringSubmatch(commands[i])
 		require.NotNil(t, m, commands[i])
 		var line int
 		fmt.Sscan(m[1], &line)
@@ -77,7 +79,7 @@ func TestChildInCI(t *testing.T) {
 	junit := filepath.Join(dir, "junit.xml")
 	events := runChild(t, env, "tool", "gotestsum", "--junitfile", junit, "--", "-run", chosen, gate)
 	require.Equal(t, 1, events.code, events.output)
-	require.Equal(t, 2, strings.Count(events.output, "\n::error file=perftest/testdata/child/gate/gate_test.go,line="), events.output)
+	require.Equal(t, 2, strings.Count(events.output, "\n::error file=perftest/childtest/testdata/gate/gate_test.go,line="), events.output)
 
 	read := func(name string) string {
 		data, err := os.ReadFile(filepath.Join(dir, name))
@@ -86,7 +88,7 @@ func TestChildInCI(t *testing.T) {
 	}
 	metrics := read("metrics.txt")
 	golden(t, "metrics.txt", metrics)
-	require.Contains(t, metrics, `slo_verdict{package="github.com/slogate/slogate/perftest/testdata/child/gate",test="TestMissed",slo="TTFT p90 < 1ms"} 0`+"\n")
+	require.Contains(t, metrics, `slo_verdict{package="github.com/slogate/slogate/perftest/childtest/testdata/gate",test="TestMissed",slo="TTFT p90 < 1ms"} 0`+"\n")
 	summary := read("summary.md")
 	require.Equal(t, 2, strings.Count(summary, "### FAIL TestMissed SIMULATED"))
 	summary = regexp.MustCompile(`(?s)<pre>.*?</pre>`).ReplaceAllString(summary, "<pre>\n…\n</pre>")
@@ -99,7 +101,7 @@ func TestChildInCI(t *testing.T) {
 	require.Zero(t, runChild(t, env, "test", gate, "-run", "^TestHeld$").code)
 	out, err := exec.CommandContext(t.Context(), "go", "tool", "benchstat", filepath.Join(dir, "old.txt"), filepath.Join(dir, "new.txt")).CombinedOutput()
 	require.NoError(t, err, string(out))
-	require.Contains(t, string(out), "pkg: github.com/slogate/slogate/perftest/testdata/child/gate\n")
+	require.Contains(t, string(out), "pkg: github.com/slogate/slogate/perftest/childtest/testdata/gate\n")
 	require.Contains(t, string(out), " p99-ttft-sec ")
 	require.Regexp(t, `(?m)^Held .* \(p=\d.* n=2\+1\)`, string(out))
 	require.NotContains(t, string(out), "syntax")
@@ -108,7 +110,7 @@ func TestChildInCI(t *testing.T) {
 // Packages that are tested at the same time fill one file of figures, and one of
 // lines, without losing or mixing any.
 func TestChildPackagesShareCIFiles(t *testing.T) {
-	t.Parallel() // beside other children: it waits for the go command more than it works
+	t.Parallel()
 	dir := t.TempDir()
 	metrics, bench := filepath.Join(dir, "metrics.txt"), filepath.Join(dir, "bench.txt")
 	env := []string{"PERFTEST_METRICS=" + metrics, "PERFTEST_BENCH=" + bench}
@@ -119,7 +121,7 @@ func TestChildPackagesShareCIFiles(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, want, strings.Count(string(data), map[string]string{metrics: "# EOF\n", bench: "\nBenchmarkHeld "}[name]))
 		for _, pkg := range []string{"gate", "other"} {
-			require.Contains(t, string(data), "slogate/perftest/testdata/child/"+pkg)
+			require.Contains(t, string(data), "slogate/perftest/childtest/testdata/"+pkg)
 		}
 	}
 }
@@ -157,6 +159,7 @@ func properties(t *testing.T, name string) string {
 
 // Nothing of it is there unless it is asked for.
 func TestChildLeavesNothingForCIUnasked(t *testing.T) {
+	t.Parallel()
 	c := runChild(t, nil, "test", gate, "-run", "^TestMissed$")
 	require.NotContains(t, c.output, "::error")
 	require.NotContains(t, c.output, "### ")
@@ -164,6 +167,7 @@ func TestChildLeavesNothingForCIUnasked(t *testing.T) {
 
 // Eleven failed tests have ten annotations, the worst first.
 func TestChildAnnotatesTheWorst(t *testing.T) {
+	t.Parallel()
 	c := runChild(t, []string{"GITHUB_ACTIONS=true", "CHILD_TESTS=11"}, "test", gate, "-run", "^TestMany$")
 	require.Equal(t, 1, c.code, c.output)
 	var limits []string

@@ -1,34 +1,28 @@
 //go:build unix
 
-package perftest_test
+package childtest
 
 import (
-	"bufio"
-	"bytes"
-	"encoding/json"
 	"encoding/xml"
 	"errors"
 	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/stretchr/testify/require"
-
 	"github.com/slogate/slogate/fixtures/simserver"
 	"github.com/slogate/slogate/perftest"
 	"github.com/slogate/slogate/perftest/schema/schematest"
+	"github.com/stretchr/testify/require"
 )
 
 const (
-	gate  = "./testdata/child/gate"
-	other = "./testdata/child/other"
+	gate  = "./testdata/gate"
+	other = "./testdata/other"
 )
 
 // child is a real go test on one of the packages below testdata.
@@ -64,6 +58,18 @@ func runChild(t *testing.T, env []string, args ...string) child {
 	return c
 }
 
+// resultDirs are the folders of results below root.
+func resultDirs(t *testing.T, root string) (dirs []string) {
+	t.Helper()
+	require.NoError(t, filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		if err == nil && d.Name() == "requests.jsonl" {
+			dirs = append(dirs, filepath.Dir(path))
+		}
+		return err
+	}))
+	return dirs
+}
+
 // result is the only one that the child left.
 func (c child) result(t *testing.T) *perftest.Result {
 	t.Helper()
@@ -75,6 +81,7 @@ func (c child) result(t *testing.T) *perftest.Result {
 }
 
 func TestChildHeldIsNeverCached(t *testing.T) {
+	t.Parallel()
 	for range 2 {
 		c := runChild(t, nil, "test", gate, "-run", "^TestHeld$")
 		require.Zero(t, c.code, c.output)
@@ -84,6 +91,7 @@ func TestChildHeldIsNeverCached(t *testing.T) {
 }
 
 func TestChildMissedExitsOneWithATable(t *testing.T) {
+	t.Parallel()
 	c := runChild(t, nil, "test", gate, "-run", "^TestMissed$")
 	require.Equal(t, 1, c.code, c.output)
 	for _, want := range []string{"FAIL", "TTFT p90 < 1ms", "objective", "measured", "off by", "samples", "SIMULATED", "result.json"} {
@@ -96,6 +104,7 @@ func TestChildMissedExitsOneWithATable(t *testing.T) {
 }
 
 func TestChildJUnitHoldsTableAndProperties(t *testing.T) {
+	t.Parallel()
 	file := filepath.Join(t.TempDir(), "junit.xml")
 	c := runChild(t, nil, "tool", "gotestsum", "--junitfile", file, "--", "-run", "^TestMissed$|^TestHeld$", gate)
 	require.Equal(t, 1, c.code, c.output)
@@ -133,57 +142,8 @@ func TestChildJUnitHoldsTableAndProperties(t *testing.T) {
 	}
 }
 
-func TestChildStopsBeforeTheDeadline(t *testing.T) {
-	c := runChild(t, nil, "test", gate, "-run", "^TestLong$", "-timeout", "6s")
-	require.Equal(t, 1, c.code, c.output)
-	require.NotContains(t, c.output, "panic: test timed out")
-	require.Contains(t, c.output, "before the test's deadline")
-	r := c.result(t)
-	require.True(t, r.Partial)
-	require.Equal(t, "deadline", r.Ended)
-	require.Positive(t, r.Counts.Succeeded)
-}
-
-// A server and a workload that are stuck do not keep a run from its end before
-// the deadline, with what it has.
-func TestChildStuckStopsBeforeTheDeadline(t *testing.T) {
-	c := runChild(t, nil, "test", gate, "-run", "^TestStuck$", "-timeout", "5s")
-	require.Equal(t, 1, c.code, c.output)
-	require.NotContains(t, c.output, "panic: test timed out")
-	r := c.result(t)
-	require.Equal(t, "deadline", r.Ended)
-	require.Equal(t, 2, r.Counts.Cancelled)
-	require.Contains(t, strings.Join(r.Warnings, "\n"), "the workload did not give its next request")
-}
-
-func TestChildInterrupted(t *testing.T) {
-	results := t.TempDir()
-	cmd := command(t, results, nil, "test", "-v", gate, "-run", "^TestLong") // without -v, go test drops the output of what it interrupts
-	var out bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &out, &out
-	inOwnGroup(cmd)
-	require.NoError(t, cmd.Start())
-	require.Eventually(t, func() bool {
-		for _, dir := range resultDirs(t, results) {
-			if info, err := os.Stat(filepath.Join(dir, "requests.jsonl")); err == nil && info.Size() > 0 {
-				return true
-			}
-		}
-		return false
-	}, time.Minute, 50*time.Millisecond)
-	require.NoError(t, interruptGroup(cmd))
-	require.Error(t, cmd.Wait(), "an interrupted run is no success")
-	r := child{results: results, output: out.String()}.result(t) // one: TestLongerStill did not start
-	require.True(t, r.Partial)
-	require.Equal(t, "interrupted", r.Ended)
-	require.Positive(t, r.Counts.Succeeded)
-	require.Equal(t, r.Counts.Sent, r.Counts.Succeeded+r.Counts.Failed+r.Counts.Cancelled)
-	require.Equal(t, perftest.Invalid, r.Judge(perftest.SLO{Metric: perftest.ErrorRate, Op: perftest.AtMost, Limit: 1})[0].Point)
-	require.Contains(t, out.String(), "interrupted")
-}
-
 func TestChildVacuousGreenIsRed(t *testing.T) {
-	t.Parallel() // beside other children: it waits for the go command more than it works
+	t.Parallel()
 	typo := runChild(t, []string{"PERFTEST_REQUIRED=1"}, "test", gate, "-run", "^TestTypo$")
 	require.Equal(t, 1, typo.code, typo.output)
 	require.Contains(t, typo.output, "no scenario ran")
@@ -200,6 +160,7 @@ func TestChildVacuousGreenIsRed(t *testing.T) {
 // Two packages that measure one server at the same time take turns: the
 // server never sees more than one scenario's two requests at once.
 func TestChildPackagesTakeTurns(t *testing.T) {
+	t.Parallel()
 	s := simserver.Start(t, simserver.Profile{Model: "m", TTFT: 5 * time.Millisecond, TPOT: time.Millisecond})
 	c := runChild(t, []string{"PERFTEST_URL=" + s.URL(), "PERFTEST_BOTTLENECK=warn"}, "test", "-p", "2", "-run", "^TestHeld$", gate, other) // the machine may be busy
 	require.Zero(t, c.code, c.output)
@@ -218,39 +179,21 @@ func TestChildPackagesTakeTurns(t *testing.T) {
 	require.LessOrEqual(t, s.Requests(), sent+never)
 }
 
-// A client without CPU can tell nothing of a real server: neither pass nor fail.
-func TestChildStarvedIsInvalid(t *testing.T) {
-	s := simserver.Start(t, simserver.Profile{Model: "m", TTFT: time.Millisecond, TPOT: time.Millisecond})
-	c := runChild(t, []string{"PERFTEST_URL=" + s.URL(), "GOMAXPROCS=1"}, "test", gate, "-run", "^TestStarved$")
-	require.Equal(t, 1, c.code, c.output)
-	require.Contains(t, c.output, "INVALID")
-	require.Contains(t, c.output, "the client was the bottleneck")
-	require.Equal(t, perftest.Invalid, c.result(t).Verdicts[0].Point)
-
-	for range 3 {
-		c = runChild(t, []string{"PERFTEST_URL=" + s.URL()}, "test", gate, "-run", "^TestUnstarved$")
-		if c.code == 0 {
-			require.Equal(t, perftest.Pass, c.result(t).Verdicts[0].Point)
-			return
-		}
-	}
-	t.Skipf("this machine is too busy for a run that is not starved:\n%s", c.output)
-}
-
 // A baseline that PERFTEST_UPDATE has made holds back a server that is five
 // times slower, in a table that CI reads.
 func TestChildRegressed(t *testing.T) {
+	t.Parallel()
 	file := filepath.Join(t.TempDir(), "T.jsonl")
 	against := func(tpot time.Duration, env ...string) []string {
 		s := simserver.Start(t, simserver.Profile{Model: "m", TTFT: tpot, TPOT: tpot})
 		return append(env, "PERFTEST_URL="+s.URL(), "CHILD_BASELINE="+file, "PERFTEST_BOTTLENECK=warn")
 	}
-	made := runChild(t, against(10*time.Millisecond, "PERFTEST_UPDATE=1"), "test", gate, "-run", "^TestNoSlower$")
+	made := runChild(t, against(5*time.Millisecond, "PERFTEST_UPDATE=1"), "test", gate, "-run", "^TestNoSlower$")
 	require.Zero(t, made.code, made.output)
 	require.FileExists(t, file)
 
 	report := filepath.Join(t.TempDir(), "junit.xml")
-	c := runChild(t, against(50*time.Millisecond), "tool", "gotestsum", "--junitfile", report, "--", "-run", "^TestNoSlower$", gate)
+	c := runChild(t, against(25*time.Millisecond), "tool", "gotestsum", "--junitfile", report, "--", "-run", "^TestNoSlower$", gate)
 	require.Equal(t, 1, c.code, c.output)
 	junit, err := os.ReadFile(report)
 	require.NoError(t, err)
@@ -261,22 +204,10 @@ func TestChildRegressed(t *testing.T) {
 	}
 }
 
-// A search that its deadline ends is red, says what it has, and has written it.
-func TestChildSearchStopsBeforeTheDeadline(t *testing.T) {
-	c := runChild(t, nil, "test", gate, "-run", "^TestSearch$", "-timeout", "8s")
-	require.Equal(t, 1, c.code, c.output)
-	require.NotContains(t, c.output, "panic: test timed out")
-	require.Contains(t, c.output, "the search was cut short (deadline)")
-	require.Contains(t, c.output, "INVALID max load at least 1 concurrency: the search could not end")
-	files, err := filepath.Glob(filepath.Join(c.results, "TestSearch", "maxload-*.json"))
-	require.NoError(t, err)
-	require.Len(t, files, 1)
-}
-
 // A key that comes from the environment reaches the server, and no file and no
 // output, also when the server repeats it.
 func TestChildKeepsTheKey(t *testing.T) {
-	t.Parallel() // beside other children: it waits for the go command more than it works
+	t.Parallel()
 	const key = "sk-very-hidden-0123456789"
 	s := simserver.Start(t, simserver.Profile{Model: "m", APIKey: key, TPOT: time.Millisecond})
 	ok := runChild(t, []string{"PERFTEST_URL=" + s.URL(), "PERFTEST_API_KEY=" + key, "PERFTEST_BOTTLENECK=warn"}, "test", "-v", gate, "-run", "^TestHeld$")
@@ -295,54 +226,4 @@ func TestChildKeepsTheKey(t *testing.T) {
 			return err
 		}))
 	}
-}
-
-// A hundred thousand requests need less than 200 MiB and lose no line.
-func TestChildHugeRunStaysSmall(t *testing.T) {
-	t.Parallel() // beside other children: it waits for the go command more than it works
-	if testing.Short() {
-		t.Skip("takes half a minute")
-	}
-	c := runChild(t, nil, "test", "-v", gate, "-run", "^TestHuge$")
-	require.Zero(t, c.code, c.output)
-	dir := resultDirs(t, c.results)[0]
-	f, err := os.Open(filepath.Join(dir, "requests.jsonl"))
-	require.NoError(t, err)
-	defer f.Close()
-	seen := make([]bool, 100_000)
-	for lines := bufio.NewScanner(f); lines.Scan(); {
-		var line struct {
-			Index int     `json:"index"`
-			Phase string  `json:"phase"`
-			Class *string `json:"class"`
-		}
-		require.NoError(t, json.Unmarshal(lines.Bytes(), &line))
-		if line.Phase != "measured" {
-			continue // the start burst and the padding have indices of their own
-		}
-		require.False(t, seen[line.Index], "request %d is there twice", line.Index)
-		require.Nil(t, line.Class)
-		seen[line.Index] = true
-	}
-	require.NotContains(t, seen, false)
-	if peak := regexp.MustCompile(`VmHWM:\s+(\d+) kB`).FindStringSubmatch(c.output); peak != nil {
-		kib, err := strconv.Atoi(peak[1])
-		require.NoError(t, err)
-		require.Less(t, kib, 200<<10)
-	}
-}
-
-// A sweep that is cut short while it cools down is no success, though every
-// level that ran is one; and -run may choose a level that is not the first.
-func TestChildSweep(t *testing.T) {
-	t.Parallel() // beside other children: it waits for the go command more than it works
-	c := runChild(t, nil, "test", gate, "-run", "^TestLevels$", "-timeout", "4s")
-	require.Equal(t, 1, c.code, c.output)
-	require.NotContains(t, c.output, "panic: test timed out")
-	require.Contains(t, c.output, "the cool-down before it was cut short (deadline)")
-	require.Equal(t, "TestLevels/c=1", c.result(t).Name)
-
-	one := runChild(t, nil, "test", gate, "-run", "^TestLevels$/^c=4$")
-	require.Zero(t, one.code, one.output)
-	require.Equal(t, 16, one.result(t).Counts.Succeeded)
 }

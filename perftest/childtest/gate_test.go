@@ -1,6 +1,6 @@
 //go:build unix
 
-package perftest_test
+package childtest
 
 import (
 	"encoding/xml"
@@ -14,7 +14,7 @@ import (
 // A gate's verdicts as go test and gotestsum show them: proven is green, not
 // proven and lost are red, and what the plan could not prove sends nothing.
 func TestChildGates(t *testing.T) {
-	t.Parallel() // beside other children: it waits for the go command more than it works
+	t.Parallel()
 	file := filepath.Join(t.TempDir(), "junit.xml")
 	c := runChild(t, nil, "tool", "gotestsum", "--format", "standard-verbose", "--junitfile", file, "--", "-run", "^Test(Proven|Unproven|Lost|CannotProve)$", gate)
 	require.Equal(t, 1, c.code, c.output)

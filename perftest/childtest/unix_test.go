@@ -1,6 +1,6 @@
 //go:build unix
 
-package perftest_test
+package childtest
 
 import (
 	"os/exec"

@@ -1,4 +1,4 @@
-// Package gate holds scenarios that the tests of package perftest run as real
+// Package gate holds scenarios that the tests of package childtest run as real
 // child processes of go test, some of which fail on purpose.
 package gate
 
