@@ -39,6 +39,7 @@ func (d *slowDials) Dial(ctx context.Context, network, addr string) (net.Conn, e
 // wants cold connections. Each connection is counted once. The preflight has
 // one of its own.
 func TestConnectionsAreOpenedAhead(t *testing.T) {
+	inResults(t)
 	for name, c := range map[string]struct {
 		change  func(*perftest.Scenario)
 		ttft    float64 // the largest
@@ -59,7 +60,7 @@ func TestConnectionsAreOpenedAhead(t *testing.T) {
 		}, 0.1, 40, 41},
 	} {
 		t.Run(name, func(t *testing.T) {
-			inResults(t)
+			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				s := simserver.StartPipe(t, simserver.Profile{TTFT: 100 * time.Millisecond, TPOT: 10 * time.Millisecond})
 				target := s.Target()
@@ -90,8 +91,10 @@ func TestConnectionsAreOpenedAhead(t *testing.T) {
 	}
 }
 
+// ramp starts a hundred slots, each of which sends a request every 1.11 s: the
+// last one of a ramp of 20 s starts after about 900 requests.
 func ramp(over time.Duration) perftest.Load {
-	return perftest.Closed{KeepEnds: true, Concurrency: 100, Requests: 4000, RampUp: perftest.RampUp{Duration: over}, Think: perftest.Think{Time: time.Second}}
+	return perftest.Closed{KeepEnds: true, Concurrency: 100, Requests: 1500, RampUp: perftest.RampUp{Duration: over}, Think: perftest.Think{Time: time.Second}}
 }
 
 var stages = perftest.Stages{Concurrency: perftest.Step{From: 5, To: 10, Steps: 2, Duration: 8 * time.Second}}

@@ -16,12 +16,12 @@ import (
 )
 
 // eightSlots serves eight requests at once, each of which takes 100 ms to the
-// first token and 90 ms for the other nine: 42.1 requests a second at most.
-var eightSlots = simserver.Profile{TTFT: 100 * time.Millisecond, TPOT: 10 * time.Millisecond, Slots: 8}
+// first token and 90 ms for the other one: 42.1 requests a second at most.
+var eightSlots = simserver.Profile{TTFT: 100 * time.Millisecond, TPOT: 90 * time.Millisecond, Slots: 8}
 
 func searched(t *testing.T, p simserver.Profile, load perftest.Load) perftest.Scenario {
 	return perftest.Scenario{
-		Target: simserver.StartPipe(t, p).Target(), Workload: fixtures.Prompts{Prompts: []string{"Hello"}, Output: 10},
+		Target: simserver.StartPipe(t, p).Target(), Workload: fixtures.Prompts{Prompts: []string{"Hello"}, Output: 2},
 		Load: load, Warmup: perftest.Warmup{Requests: 8},
 	}
 }
