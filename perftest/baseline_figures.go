@@ -88,7 +88,7 @@ func (r *Result) figures() RunFigures {
 	}
 	switch bottleneck := r.bottleneck([]SLO{{Metric: RequestRate}}); {
 	case r.Partial:
-		f.Unfit = "it ended early (" + r.Ended + ")"
+		f.Unfit = "it ended early (" + r.endedHow() + ")"
 	case r.Counts.Succeeded == 0:
 		f.Unfit = "no request succeeded"
 	case bottleneck != "":

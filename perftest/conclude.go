@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/slogate/slogate/internal/load"
 	"github.com/slogate/slogate/internal/meet"
 	"github.com/slogate/slogate/internal/report"
 )
@@ -124,12 +125,16 @@ func (r *run) mergeParts(own *Result, parts []meet.Part) (*Result, error) {
 	shards := Shards{Results: []*Result{own}, ClocksAhead: []time.Duration{0}, AllowMissing: true}
 	var lostParts []string
 	for _, p := range parts {
-		if p.Lost != "" {
-			lostParts = append(lostParts, fmt.Sprintf("shard %d of %d at %s: %s", p.Place.Index, p.Place.Count, p.From, report.Escape(p.Lost)))
-		}
 		res, err := r.part(own, p)
 		if err != nil {
 			return nil, err
+		}
+		if p.Lost != "" {
+			of := ""
+			if n := res.Counts.Planned; n > 0 {
+				of = fmt.Sprintf(" of its %d", n)
+			}
+			lostParts = append(lostParts, fmt.Sprintf("shard %d of %d at %s: %s: %d%s requests are in the figures", p.Place.Index, p.Place.Count, p.From, report.Escape(p.Lost), res.Counts.Sent, of))
 		}
 		shards.Results = append(shards.Results, res)
 		shards.ClocksAhead = append(shards.ClocksAhead, p.Offset)
@@ -157,7 +162,7 @@ func (r *run) mergeParts(own *Result, parts []meet.Part) (*Result, error) {
 		r.lost = cmp.Or(r.lost, lostParts[0])
 	}
 	for _, text := range lostParts {
-		res.Warnings = append(res.Warnings, text+": what it had sent until then is in the figures, as far as it came")
+		res.Warnings = append(res.Warnings, text)
 	}
 	return res, res.save()
 }
@@ -191,8 +196,10 @@ func (r *run) part(own *Result, p meet.Part) (*Result, error) {
 	res.Target, res.Scenario, res.Health = own.Target, own.Scenario, unknownHealth(own.Health.Limits)
 	res.Scenario.Load.ShardIndex = p.Place.Index
 	res.Environment = Environment{Version: own.Environment.Version}
+	res.Counts.Planned = load.Shard(p.Place).Of(own.Scenario.Load.Requests)
 	if sent != nil {
 		res.Health, res.Environment, res.Ended = sent.Health, sent.Environment, cmp.Or(sent.Ended, endedLost)
+		res.Counts.Planned, res.Counts.Dropped, res.Counts.Unsent = sent.Counts.Planned, sent.Counts.Dropped, sent.Counts.Unsent
 	}
 	return res, nil
 }

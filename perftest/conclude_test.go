@@ -22,7 +22,7 @@ import (
 func arrived(t *testing.T, change func(p *meet.Part)) (r *run, own *Result, parts []meet.Part, whole *Result) {
 	t.Helper()
 	records := manyRecords(600, 9, false)
-	loop := func(r *Result) { r.Scenario.Load.Concurrency = 9 }
+	loop := func(r *Result) { r.Scenario.Load.Concurrency, r.Scenario.Load.Requests = 9, 573 } // the others are a warm-up
 	whole = asRun(t, records, loop)
 	shards := split(t, records, 3, bySlot(3), func(i int, r *Result) {
 		loop(r)
@@ -119,7 +119,10 @@ func TestPartsThatAreNotWhole(t *testing.T) {
 			require.Equal(t, res.Counts.Sent, res.Shards[0].Counts.Sent+s.Counts.Sent+res.Shards[2].Counts.Sent)
 			require.Equal(t, wholeLines(t, parts[0].Dir), s.Counts.Sent)
 			require.Less(t, res.Counts.Sent, whole.Counts.Sent)
-			require.Contains(t, res.Warnings, "shard 1 of 3 at 10.0.0.1: "+parts[0].Lost+": what it had sent until then is in the figures, as far as it came")
+			require.Equal(t, []int{573, 191}, []int{res.Counts.Planned, s.Counts.Planned}, "what was planned in all")
+			require.Contains(t, res.Warnings, fmt.Sprintf("shard 1 of 3 at 10.0.0.1: %s: %d of its 191 requests are in the figures", parts[0].Lost, s.Counts.Sent))
+			require.Contains(t, res.VerdictTable(res.Judge(SLO{Metric: TTFT, Stat: "p50", Op: Below, Limit: 60})),
+				fmt.Sprintf("PARTIAL: lost shard 1 of 3 after %d of 573 requests", res.begun()))
 			require.Contains(t, r.lost, "shard 1 of 3")
 			require.Equal(t, Invalid, res.Judge(SLO{Metric: TTFT, Stat: "p50", Op: Below, Limit: 60})[0].Point)
 			again, err := ReadResult(r.whole)

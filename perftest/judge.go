@@ -84,7 +84,7 @@ func (r *Result) Judge(slos ...SLO) []Verdict {
 			v.Outcome, v.Point, v.Reason, v.Evidence = Invalid, Invalid, bottleneck, bottleneck
 		}
 		if r.Partial {
-			v.noPass("the run ended early (" + r.Ended + "), so it cannot pass")
+			v.noPass("the run ended early (" + r.endedHow() + "), so it cannot pass")
 		}
 	}
 	return verdicts

@@ -126,9 +126,23 @@ func (r *Result) partialText() string {
 		return ""
 	}
 	if r.Counts.Planned > 0 {
-		return fmt.Sprintf("%s after %d of %d requests", r.Ended, r.begun(), r.Counts.Planned)
+		return fmt.Sprintf("%s after %d of %d requests", r.endedHow(), r.begun(), r.Counts.Planned)
 	}
-	return fmt.Sprintf("%s after %d requests", r.Ended, r.begun())
+	return fmt.Sprintf("%s after %d requests", r.endedHow(), r.begun())
+}
+
+// endedHow is how r ended, with the shards that were lost.
+func (r *Result) endedHow() string {
+	text, sep := r.Ended, " "
+	for _, s := range r.Shards {
+		if r.Ended == endedLost && s.Lost != "" {
+			text, sep = text+sep+fmt.Sprint(s.Index), ", "
+		}
+	}
+	if sep == ", " {
+		text += fmt.Sprintf(" of %d", len(r.Shards))
+	}
+	return text
 }
 
 // unit is what m is counted in.
@@ -183,7 +197,7 @@ func (r *Result) attributes(attr func(key, value string)) {
 	attr("requests", fmt.Sprint(r.Counts.Sent))
 	attr("failed", fmt.Sprint(r.Counts.Failed))
 	if r.Partial {
-		attr("partial", r.Ended)
+		attr("partial", r.endedHow())
 	}
 	for _, f := range []struct {
 		key   string
