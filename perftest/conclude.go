@@ -92,6 +92,7 @@ func (r *run) gather(ctx context.Context, own *Result, runErr error) (*Result, e
 		root.Stop(endedError)
 	}
 	parts := root.Collect()
+	r.lost = r.all.close()
 	if runErr != nil {
 		return own, runErr
 	}

@@ -40,7 +40,7 @@ type driver struct {
 	places    chan struct{}         // of turns in flight; nil without a limit
 	cut       atomic.Bool           // a conversation was, when the run was stopped
 	turnErr   atomic.Pointer[error] // of a later turn of a conversation
-	watch     watch                 // of the objectives; the writing goroutine's own
+	watch     watch                 // of the objectives; the writing goroutine's own, and of no use where shards meet
 	parts     int                   // of an extended run that went before the one under way
 	offset    int                   // their requests
 }
@@ -55,6 +55,7 @@ func (r *run) measure(ctx context.Context) (*Result, error) {
 	d.collector.whole = r.api == Embeddings || r.api == Rerank
 	d.watch = watch{slos: r.scenario.SLOs, planned: r.plan.Requests * max(1, r.scenario.Repeat), looks: r.scenario.looks(r.plan), lost: func() { lose(errMustFail) }}
 	if root := r.root(); root != nil {
+		d.watch.lost = func() { r.cancel(errMustFail) } // shards may still send when this one has ended
 		defer context.AfterFunc(ctx, func() { root.Stop(ended(ctx, nil)) })()
 	}
 	writer, err := record.Create(filepath.Join(r.dir, requestsFile), d.fold)
@@ -63,7 +64,6 @@ func (r *run) measure(ctx context.Context) (*Result, error) {
 	}
 	d.writer, d.put = writer, writer.Put
 	if m := r.member(); m != nil {
-		d.watch.slos = nil // shard 0 looks at them
 		m.Follow(filepath.Join(r.dir, requestsFile))
 		m.Show(d.sums)
 	}
@@ -126,7 +126,9 @@ func (r *run) measure(ctx context.Context) (*Result, error) {
 // fold takes a finished request in, in the goroutine that writes them.
 func (d *driver) fold(rec *record.Record) {
 	d.collector.add(rec)
-	d.watch.look(d.collector)
+	if d.meeting == nil {
+		d.watch.look(d.collector)
+	}
 	d.observers.put(rec)
 }
 
@@ -181,6 +183,7 @@ func (d *driver) phases(ctx context.Context) (load.Report, health.Readings) {
 	if d.instant, err = d.begin(ctx, "load"); err != nil {
 		return load.Report{Reason: load.ReasonStopped}, health.Readings{}
 	}
+	d.watchShards()
 	d.client.ResetReadLag()
 	watch := health.Start(d.watching())
 	d.loaded.Store(int64(time.Since(d.epoch)))

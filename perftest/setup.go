@@ -55,6 +55,7 @@ type run struct {
 	watching chan struct{}           // closed when nobody waits for the meeting's end
 	whole    string                  // folder of the result of all shards, where they meet
 	torn     error                   // of the writing of the records
+	all      *watchAll               // of the objectives of all shards, in the first one; else nil
 }
 
 // setUp checks everything that can be checked before any load is sent, takes
@@ -315,6 +316,7 @@ func (r *run) resultRoot() string {
 // close ends what setUp opened.
 func (r *run) close() {
 	r.leave("it ended")
+	r.all.close()
 	if r.source != nil {
 		if err := r.source.Close(); err != nil {
 			r.logf("workload: %v", err)

@@ -123,6 +123,25 @@ func (r *root) measureAll(ctx context.Context, peers []*peer) ([]estimate, error
 	return all, nil
 }
 
+// Epochs implements [meet.Root].
+func (r *root) Epochs() []time.Duration {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	all := make([]time.Duration, len(r.peers))
+	for i, p := range r.peers {
+		if p != nil {
+			all[i] = r.since(p)
+		}
+	}
+	return all
+}
+
+// since is how long after shard 0's epoch a shard's is. The caller holds the
+// lock.
+func (r *root) since(p *peer) time.Duration {
+	return time.Duration(p.epoch-r.cfg.stamp(r.run.Epoch)) - p.first.offset
+}
+
 // Others implements [meet.Root].
 func (r *root) Others() (sum meet.Live) {
 	r.mu.Lock()

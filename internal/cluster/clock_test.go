@@ -71,6 +71,7 @@ func TestDriftIsMeasured(t *testing.T) {
 		m, err := s.meet(1, nil) // whose epoch is a second after shard 0's
 		require.NoError(t, err)
 		require.Equal(t, []error{nil, nil}, begin(t.Context(), "load", r, m))
+		require.InDelta(t, time.Second, r.(*root).Epochs()[1], float64(time.Millisecond))
 		time.Sleep(1000 * time.Second) // 100 ms by that clock
 		var parts []meet.Part
 		var work sync.WaitGroup

@@ -163,7 +163,7 @@ func (r *root) part(i int) meet.Part {
 	if p.last != (estimate{}) {
 		out.Drift = p.last.offset - p.first.offset
 	}
-	out.Epoch = time.Duration(p.epoch-r.cfg.stamp(r.run.Epoch)) - p.first.offset
+	out.Epoch = r.since(p)
 	if p.end != nil {
 		out.Result, out.Taken, out.Lost = p.end.Result, p.end.Taken, p.end.Problem
 	}

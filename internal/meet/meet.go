@@ -60,6 +60,9 @@ type Meeting interface {
 // Root is a meeting as shard 0 has it.
 type Root interface {
 	Meeting
+	// Epochs are how long after shard 0's epoch that of each shard is, in their
+	// order and as estimated when the load began; 0 for shard 0's own.
+	Epochs() []time.Duration
 	// Others are the live figures of the other shards together.
 	Others() Live
 	// Stop lets all shards end their load. Why is one word, such as

@@ -88,12 +88,12 @@ func TestChildLonger(t *testing.T) {
 	TestChildLong(t)
 }
 
-// TestChildGate has an objective that is soon lost.
+// TestChildGate has an objective that is soon lost, if one of two servers is slow.
 func TestChildGate(t *testing.T) {
 	child(t)
 	res := perftest.Run(t, perftest.Scenario{
 		Target: target(t), Workload: rows{1 << 30}, Load: perftest.Open{Rate: 400, Requests: 1500},
-		SLOs: []perftest.SLO{assert.TTFT(assert.P99).Below(time.Microsecond)},
+		SLOs: []perftest.SLO{assert.TTFT(assert.P99).Below(100 * time.Millisecond)},
 	})
 	assert.Gate(t, res)
 }

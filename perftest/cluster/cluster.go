@@ -26,8 +26,9 @@
 //
 // A shard that is lost, late, restarted or of another kind ends the run of all:
 // it is INVALID, what was lost is named, and what had come is kept. Ctrl-C on
-// shard 0 and a gate that must fail stop all shards. Let the engine restart
-// none.
+// shard 0 stops all shards, and so does an objective of the scenario that must
+// fail: shard 0 looks at what all have sent it so far, of the whole plan. Let the
+// engine restart none.
 //
 // Observers of shard 0 have the live figures of all shards, and the requests of
 // its own; those of the others have their own alone. [perftest.MaxLoad] and

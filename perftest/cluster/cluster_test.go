@@ -283,13 +283,21 @@ func TestShardZeroStopsAll(t *testing.T) {
 		require.Equal(t, "interrupted", r.Shards[1].Ended)
 		require.Positive(t, r.Shards[1].Counts.Sent)
 	})
-	t.Run("must fail", func(t *testing.T) {
-		j := startJob(t, 2, "TestChildGate", server(t), nil)
+	t.Run("must fail", func(t *testing.T) { // by what another shard measures
+		slow := simserver.Start(t, simserver.Profile{Model: "m", TTFT: 200 * time.Millisecond, TPOT: time.Millisecond}).URL()
+		j := startJob(t, 2, "TestChildGate", server(t), func(i int) []string {
+			if i == 0 {
+				return nil
+			}
+			return []string{"PERFTEST_URL=" + slow}
+		})
 		require.Equal(t, []int{1, 0}, j.wait(), j.out[1].String())
 		require.Contains(t, j.out[0].String(), "that it must fail")
 		r := j.result()
 		require.Equal(t, "must fail", r.Ended)
+		require.Contains(t, j.out[0].String(), fmt.Sprintf("stopped after %d of 1500 requests: TTFT p99 < 100ms is missed by so many of ", r.Counts.Sent))
 		require.Less(t, r.Counts.Sent, 1500)
+		require.Equal(t, []string{"must fail", "must fail"}, []string{r.Shards[0].Ended, r.Shards[1].Ended})
 		require.Equal(t, perftest.Fail, r.Verdicts[0].Outcome)
 	})
 }

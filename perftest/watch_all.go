@@ -1,0 +1,132 @@
+package perftest
+
+import (
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/slogate/slogate/internal/record"
+)
+
+// watchAll watches the requests of all shards for shard 0, as their files grow
+// in its folder, in goroutines that no sender and no writer ever waits for.
+//
+// A record that is late is to it what a request in flight is to the watch of one
+// process: not known yet, and taken to keep every objective. So it stops no run
+// that the records which come later could save, in whatever order they come. It
+// keeps a sample of each request, as the merged result does, and gives them up
+// with the run.
+type watchAll struct {
+	ended chan struct{}
+	work  sync.WaitGroup
+
+	mu    sync.Mutex
+	watch watch
+	seen  collector // counts and samples alone
+}
+
+// lookEvery is how often a file is looked at that has not grown.
+const lookEvery = 200 * time.Millisecond
+
+// newWatchAll follows the files of shards whose epochs are so long after shard
+// 0's.
+func newWatchAll(w watch, files []string, epochs []time.Duration) *watchAll {
+	all := &watchAll{ended: make(chan struct{}), watch: w}
+	for i, file := range files {
+		all.work.Go(func() { all.follow(file, epochs[i]) })
+	}
+	return all
+}
+
+// watchShards starts the watch of all shards, where this is the first of them.
+func (d *driver) watchShards() {
+	root := d.root()
+	if root == nil || len(d.scenario.SLOs) == 0 {
+		return
+	}
+	epochs := root.Epochs()
+	files := make([]string, len(epochs))
+	for i := range files {
+		files[i] = filepath.Join(d.whole, partsDir, strconv.Itoa(i), requestsFile)
+	}
+	d.all = newWatchAll(d.watch, files, epochs)
+}
+
+// follow takes in what a file says, until it cannot be read any more: what it
+// would have said is then as late as can be.
+func (a *watchAll) follow(name string, epoch time.Duration) {
+	if touch(name) != nil {
+		return
+	}
+	f, err := os.Open(name)
+	if err != nil {
+		return
+	}
+	defer f.Close()
+	in := record.NewReader(&growing{f, a.ended})
+	var rec record.Record
+	for rec.Reset(); in.Next(&rec) == nil; rec.Reset() {
+		rec.Shift(int64(epoch))
+		if !a.add(&rec) {
+			return
+		}
+	}
+}
+
+// add takes a request in, and reports whether more matter.
+func (a *watchAll) add(rec *record.Record) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if rec.Part == record.Measured && a.watch.why == "" {
+		a.seen.counts.Sent++
+		if rec.Turn == 1 {
+			a.seen.counts.Conversations++
+		}
+		a.seen.samples.all = append(a.seen.samples.all, newSample(rec))
+	}
+	a.watch.look(&a.seen)
+	return a.watch.why == ""
+}
+
+// close ends it, and gives the first objective that was lost, with why; empty
+// when none was.
+func (a *watchAll) close() string {
+	if a == nil {
+		return ""
+	}
+	select {
+	case <-a.ended:
+	default:
+		close(a.ended)
+	}
+	a.work.Wait()
+	a.seen.samples = samples{}
+	return a.watch.why
+}
+
+// growing is a file that is being written: at its end more is waited for.
+type growing struct {
+	file  *os.File
+	ended <-chan struct{}
+}
+
+func (g *growing) Read(p []byte) (int, error) {
+	for {
+		select {
+		case <-g.ended: // what is left matters no more
+			return 0, io.EOF
+		default:
+		}
+		n, err := g.file.Read(p)
+		if n > 0 || err != io.EOF {
+			return n, err
+		}
+		select {
+		case <-g.ended:
+		case <-time.After(lookEvery):
+		}
+	}
+}
