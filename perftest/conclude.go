@@ -31,7 +31,11 @@ func (r *run) conclude(ctx context.Context, t testing.TB, res *Result, runErr er
 		return res, runErr
 	}
 	if res.Ended == endedLost {
-		lost.Store(true)
+		why := res.endedHow()
+		if err != nil {
+			why = err.Error()
+		}
+		noteLost(res.Name, why)
 	}
 	return res, err
 }
@@ -64,7 +68,9 @@ func (r *run) deliver(t testing.TB, own *Result, runErr error) (*Result, error) 
 	merged, err := r.member().Deliver(ctx, d)
 	if err != nil {
 		own.elsewhere = "not known: " + report.Escape(err.Error())
-		own.Partial, own.Ended = true, endedLost
+		if own.Partial, own.Ended = true, endedError; errors.As(err, new(meet.Gone)) {
+			own.Ended = endedLost
+		}
 		return own, joinErrors(fmt.Errorf("INVALID: %s: %s; its own requests are in %s", name, report.Escape(err.Error()), own.Dir), own.save())
 	}
 	res, err := decodeResult(merged.Result)

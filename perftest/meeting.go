@@ -23,9 +23,38 @@ const partsDir = "shards"
 // lostShard is the cause of that end.
 type lostShard struct{ error }
 
-// lost is set when a run has lost a shard, which never comes again: what has
-// not started then does not start any more.
-var lost atomic.Bool
+// Unwrap gives what the meeting said.
+func (l lostShard) Unwrap() error { return l.error }
+
+// lost says which shard a run has lost, which never comes again: what has not
+// started then does not start any more.
+var lost atomic.Pointer[string]
+
+// noteLost keeps that a shard was lost.
+func noteLost(name, why string) {
+	text := name + ": " + why
+	lost.CompareAndSwap(nil, &text)
+}
+
+// meetings counts the runs of this process for which shards meet, and meetsNow
+// is set during one.
+var (
+	meetings atomic.Int64
+	meetsNow atomic.Bool
+)
+
+// countMeeting gives a run in which shards meet its number. All shards count
+// alike whatever becomes of a run, so that they meet for the next one.
+func (r *run) countMeeting() (over func(), err error) {
+	if !r.settings.rendezvous {
+		return func() {}, nil
+	}
+	if !meetsNow.CompareAndSwap(false, true) {
+		return nil, errors.New("another scenario is running in this process: with PERFTEST_RENDEZVOUS leave out t.Parallel, since shards meet for one at a time")
+	}
+	r.number = int(meetings.Add(1))
+	return func() { meetsNow.Store(false) }, nil
+}
 
 // findPlace says which shard this process is, where shards are to meet.
 func (r *run) findPlace() error {
@@ -62,7 +91,7 @@ func (r *run) join(ctx context.Context) (err error) {
 	}
 	shard := r.settings.shard
 	r.meeting, err = meet.Linked().Meet(ctx, meet.Run{
-		Place: meet.Place{Index: shard.Index, Count: shard.Count}, Test: r.test, Version: environment().Version,
+		Place: meet.Place{Index: shard.Index, Count: shard.Count}, Number: r.number, Test: r.test, Version: environment().Version,
 		Fingerprint: fingerprint, Epoch: r.epoch, Nonce: r.nonce, Dir: r.dir, Grace: r.grace,
 	})
 	if err != nil {

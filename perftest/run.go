@@ -50,8 +50,8 @@ func runOnce(t testing.TB, s Scenario, from passage) *Result {
 	if interrupted.Load() {
 		fatal("not run: interrupted")
 	}
-	if lost.Load() {
-		fatal("not run: a shard was lost in an earlier run")
+	if which := lost.Load(); which != nil {
+		fatal("not run: a shard was lost in an earlier run (%s)", *which)
 	}
 	set := readSettings()
 	if s.Name == "" {
@@ -72,10 +72,18 @@ func runOnce(t testing.TB, s Scenario, from passage) *Result {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	r := &run{cancel: cancel, live: live, scenario: s, from: from, settings: set, test: t.Name(), bubble: inBubble(t), grace: graceWithin(t), logf: func(format string, args ...any) { t.Helper(); t.Logf(format, args...) }}
+	over, err := r.countMeeting()
+	if err != nil {
+		fatal("%s: %v", s.Name, err)
+	}
+	defer over()
 	defer r.close()
 	if err := r.setUp(ctx); errors.Is(err, errShort) {
 		t.Skipf("%s: %v", s.Name, err)
 	} else if err != nil {
+		if cause := context.Cause(ctx); errors.As(cause, new(meet.Gone)) {
+			noteLost(s.Name, report.Escape(cause.Error()))
+		}
 		err = stopped(ctx, err)
 		r.leave(err.Error())
 		fatal("%s: %v", s.Name, err)

@@ -53,6 +53,7 @@ type run struct {
 	cancel   context.CancelCauseFunc // ends the run
 	meeting  meet.Meeting            // of the shards of the load; nil where they do not meet
 	watching chan struct{}           // closed when nobody waits for the meeting's end
+	number   int                     // of the runs in which shards meet
 	whole    string                  // folder of the result of all shards, where they meet
 	torn     error                   // of the writing of the records
 	all      *watchAll               // of the objectives of all shards, in the first one; else nil
@@ -315,7 +316,7 @@ func (r *run) resultRoot() string {
 
 // close ends what setUp opened.
 func (r *run) close() {
-	r.leave("it ended")
+	r.leave("its test ended within the run: see its log")
 	r.all.close()
 	if r.source != nil {
 		if err := r.source.Close(); err != nil {

@@ -43,7 +43,7 @@ func (r *root) Begin(ctx context.Context, phase string) (instant time.Time, err 
 	at := r.cfg.clock() + int64(lead)
 	for i, p := range peers {
 		if err := p.conn.sendJSON(kindStart, start{phase, at + int64(estimates[i].offset)}); err != nil {
-			r.lose(p, lossOf(err, r.cfg.silence))
+			r.gone(p, err)
 		}
 	}
 	instant = sleepUntil(ctx, r.ended, r.cfg.clock, at)
@@ -116,7 +116,7 @@ func (r *root) measureAll(ctx context.Context, peers []*peer) ([]estimate, error
 		case ctx.Err() != nil:
 			return all, context.Cause(ctx)
 		default:
-			r.lose(peers[i], lossOf(err, r.cfg.silence))
+			r.gone(peers[i], err)
 			return all, r.Why()
 		}
 	}
@@ -169,7 +169,7 @@ func (r *root) Stop(why string) {
 	for _, p := range r.met() {
 		r.work.Go(func() {
 			if err := p.conn.send(kindStop, []byte(cleaned(why))); err != nil {
-				r.lose(p, lossOf(err, r.cfg.silence))
+				r.gone(p, err)
 			}
 		})
 	}

@@ -19,7 +19,8 @@
 //     them.
 //  8. Shard 0 sends stop when no shard is to start any more requests.
 //  9. The shard sends end with its result; shard 0 pings again, and sends merged.
-//  10. Either side sends failed, with a reason, when it leaves before that.
+//  10. Either side sends failed, with a reason, when it leaves before that, or
+//     shard 0 sends gone, when the process of a shard is.
 //
 // The token authenticates who joins; what is sent is neither encrypted nor
 // authenticated by itself, so that the network between shards has to be one
@@ -78,7 +79,6 @@ type Job struct {
 	clock    func() int64
 
 	mu        sync.Mutex
-	runs      int
 	instances map[int]string // of the shards that shard 0 has met
 }
 
@@ -100,11 +100,7 @@ func instanceID() string {
 
 // Meet implements [meet.Job].
 func (j *Job) Meet(ctx context.Context, r meet.Run) (meet.Meeting, error) {
-	j.mu.Lock()
-	j.runs++
-	number := j.runs
-	j.mu.Unlock()
-	cfg, err := j.config(number)
+	cfg, err := j.config(r.Number)
 	if err != nil {
 		return nil, err
 	}

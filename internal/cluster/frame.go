@@ -32,6 +32,7 @@ const (
 	kindEnd
 	kindMerged
 	kindFailed
+	kindGone
 	kinds
 )
 

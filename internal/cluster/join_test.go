@@ -179,25 +179,24 @@ func TestRestartedShard(t *testing.T) {
 	})
 }
 
-// Each run is met anew, by its number: who is ahead waits, and who is behind is
-// told.
+// Each run is met anew, by its number: who is ahead waits, who is behind is
+// told, and who is ahead without having come ends the run that it has left.
 func TestRunsMeetByTheirNumber(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newShards(t, 2)
 		numbered := func(n int, test string) func(*config, *meet.Run) {
 			return func(c *config, r *meet.Run) { c.number, r.Test = n, test }
 		}
-		r, err := s.meet(0, numbered(1, "TestA"))
-		require.NoError(t, err)
+		first, members := s.all()
 		ahead := make(chan meet.Meeting)
 		go func() {
 			m, _ := s.meet(1, numbered(2, "TestB"))
 			ahead <- m
 		}()
 		time.Sleep(5 * time.Second)
-		require.NoError(t, r.Why())
-		r.Close("TestA failed")
-		r, err = s.meet(0, numbered(2, "TestB"))
+		require.NoError(t, first.Why())
+		closeAll(first, members[0])
+		r, err := s.meet(0, numbered(2, "TestB"))
 		require.NoError(t, err)
 		m := <-ahead
 		require.NotNil(t, m)
@@ -206,6 +205,18 @@ func TestRunsMeetByTheirNumber(t *testing.T) {
 		require.ErrorContains(t, err, "it is at run 1 (TestA), and shard 0 at run 2 (TestB) already")
 		require.Equal(t, []error{nil, nil}, begin(t.Context(), "load", r, m))
 		closeAll(r, m)
+
+		r, err = s.meet(0, numbered(3, "TestC"))
+		require.NoError(t, err)
+		go func() {
+			m, _ := s.meet(1, numbered(4, "TestD"))
+			ahead <- m
+		}()
+		require.EqualError(t, beginError(r.Begin(t.Context(), "load")), "shard 1 of 2 at pipe has left it, and is at run 4 (TestD): see its log")
+		r.Close("")
+		r, err = s.meet(0, numbered(4, "TestD"))
+		require.NoError(t, err)
+		closeAll(r, <-ahead)
 	})
 }
 

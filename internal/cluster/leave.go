@@ -1,9 +1,12 @@
 package cluster
 
 import (
+	"errors"
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/slogate/slogate/internal/meet"
 )
 
 // Close implements [meet.Meeting].
@@ -13,10 +16,13 @@ func (r *root) Close(why string) {
 	r.over = true
 	r.mu.Unlock()
 	if tell {
+		k := kindFailed
 		if ended := r.Why(); ended != nil {
-			why = ended.Error()
+			if why = ended.Error(); errors.As(ended, new(meet.Gone)) {
+				k = kindGone
+			}
 		}
-		r.tell(func(p *peer) error { return p.conn.send(kindFailed, []byte(cleaned(why))) })
+		r.tell(func(p *peer) error { return p.conn.send(k, []byte(cleaned(why))) })
 	}
 	r.cancel()
 	_ = r.listener.Close()

@@ -143,11 +143,11 @@ func newMember(cfg config, run meet.Run, in *conn, nonce uint64) *member {
 func (m *member) read() {
 	defer close(m.gone)
 	for {
-		k, data, err := m.conn.receive(kindBeat, kindPing, kindStart, kindStop, kindMerged, kindFailed)
+		k, data, err := m.conn.receive(kindBeat, kindPing, kindStart, kindStop, kindMerged, kindFailed, kindGone)
 		if err == nil {
 			err = m.handle(k, data)
 		} else {
-			err = fmt.Errorf("shard 0 at %s: %s", m.cfg.address, lossOf(err, m.cfg.silence))
+			err = meet.Gone{Why: fmt.Errorf("shard 0 at %s: %s", m.cfg.address, lossOf(err, m.cfg.silence))}
 		}
 		if err != nil || k == kindMerged {
 			m.leave(err)
@@ -185,6 +185,8 @@ func (m *member) handle(k kind, data []byte) error {
 		m.merged <- merged
 	case kindFailed:
 		return fmt.Errorf("shard 0 at %s: %s", m.cfg.address, cleaned(string(data)))
+	case kindGone:
+		return meet.Gone{Why: fmt.Errorf("shard 0 at %s: %s", m.cfg.address, cleaned(string(data)))}
 	}
 	return nil
 }

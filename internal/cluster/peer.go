@@ -53,7 +53,7 @@ func (r *root) read(p *peer) {
 	for {
 		k, data, err := p.conn.receive()
 		if err != nil {
-			r.lose(p, lossOf(err, r.cfg.silence))
+			r.gone(p, err)
 			return
 		}
 		at := r.cfg.clock()
@@ -132,7 +132,7 @@ func (r *root) beat(p *peer) {
 		select {
 		case <-tick.C:
 			if err := p.conn.send(kindBeat, nil); err != nil {
-				r.lose(p, lossOf(err, r.cfg.silence))
+				r.gone(p, err)
 				return
 			}
 		case <-p.gone:

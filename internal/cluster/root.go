@@ -138,7 +138,7 @@ func (r *root) greet(c net.Conn) (taken bool) {
 	}
 	<-in.writing
 	if err != nil {
-		r.lose(p, lossOf(err, r.cfg.silence))
+		r.gone(p, err)
 	}
 	r.work.Go(func() { r.read(p) })
 	r.work.Go(func() { r.beat(p) })
@@ -181,13 +181,17 @@ func (r *root) take(h hello, in *conn, from string) (*peer, *refusal) {
 		}
 		return nil, no
 	case h.Number > r.cfg.number:
-		return nil, &refusal{Reason: fmt.Sprintf("shard 0 is still at run %d (%s)", r.cfg.number, r.run.Test), Later: true}
+		no := refuse("shard 0 is still at run %d (%s)", r.cfg.number, r.run.Test)
+		if no.Later = true; r.peers[n] == nil {
+			no.ends = fmt.Errorf("%s at %s has left it, and is at run %d (%s): see its log", shardName(n, place.Count), from, h.Number, cleaned(h.Test))
+		}
+		return nil, no
 	case h.Number < r.cfg.number:
 		return nil, refuse("it is at run %d (%s), and shard 0 at run %d (%s) already", h.Number, h.Test, r.cfg.number, r.run.Test)
 	case r.peers[n] != nil:
 		return nil, refuse("it has come already")
 	case h.Test != r.run.Test:
-		return fatal("its run %d is %s, and shard 0's is %s: run all shards with the same flags", h.Number, cleaned(h.Test), r.run.Test)
+		return fatal("its run %d is %s, and shard 0's is %s: run all shards with the same flags, and let no run depend on an assertion, since all pass but shard 0's", h.Number, cleaned(h.Test), r.run.Test)
 	case string(h.Fingerprint) != string(r.run.Fingerprint):
 		return fatal("its scenario is another than shard 0's: %s", difference(r.run.Fingerprint, h.Fingerprint))
 	case r.why != nil:
@@ -229,6 +233,15 @@ func (r *root) end(why error) {
 
 // lose gives a shard up that has not delivered.
 func (r *root) lose(p *peer, why string) {
+	r.giveUp(p, why, func(err error) error { return err })
+}
+
+// gone gives up one whose connection has ended, and with it its process.
+func (r *root) gone(p *peer, err error) {
+	r.giveUp(p, lossOf(err, r.cfg.silence), func(err error) error { return meet.Gone{Why: err} })
+}
+
+func (r *root) giveUp(p *peer, why string, as func(error) error) {
 	_ = p.conn.Close()
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -236,7 +249,7 @@ func (r *root) lose(p *peer, why string) {
 		return
 	}
 	p.lost = cleaned(why)
-	r.end(fmt.Errorf("%s at %s: %s", shardName(p.place.Index, p.place.Count), p.from, p.lost))
+	r.end(as(fmt.Errorf("%s at %s: %s", shardName(p.place.Index, p.place.Count), p.from, p.lost)))
 }
 
 // Nonce implements [meet.Meeting].

@@ -3,6 +3,7 @@ package cluster
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -99,14 +100,15 @@ func TestLostShard(t *testing.T) {
 		lose func(*shards, *member)
 		want string
 		in   time.Duration
+		gone bool
 	}{
-		"its process ended": {func(_ *shards, m *member) { _ = m.conn.Close() }, "its connection was lost: the process ended, or the network was cut", 0},
-		"it says why":       {func(_ *shards, m *member) { m.Close("PERFTEST_URL: no route to host") }, "PERFTEST_URL: no route to host", 0},
+		"its process ended": {func(_ *shards, m *member) { _ = m.conn.Close() }, "its connection was lost: the process ended, or the network was cut", 0, true},
+		"it says why":       {func(_ *shards, m *member) { m.Close("PERFTEST_URL: no route to host") }, "PERFTEST_URL: no route to host", 0, false},
 		"the network is cut": {func(s *shards, _ *member) { s.net.mu.Lock(); s.net.cut = true; s.net.mu.Unlock() },
-			"nothing was heard of it for 20s: its machine, or the network to it, is gone", defaultSilence},
-		"nonsense": {func(_ *shards, m *member) { _ = m.conn.send(kindHello, []byte("?")) }, "it sent what is no message: frame of kind 2, which a shard does not send", 0},
+			"nothing was heard of it for 20s: its machine, or the network to it, is gone", defaultSilence, true},
+		"nonsense": {func(_ *shards, m *member) { _ = m.conn.send(kindHello, []byte("?")) }, "it sent what is no message: frame of kind 2, which a shard does not send", 0, false},
 		"bytes are missing": {func(_ *shards, m *member) { _ = m.conn.sendJSON(kindEnd, end{Bytes: 9}) },
-			"4 of the 9 bytes of its records came", 0},
+			"4 of the 9 bytes of its records came", 0, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -121,6 +123,7 @@ func TestLostShard(t *testing.T) {
 				lost := time.Now()
 				c.lose(s, members[1])
 				<-r.Ended()
+				require.Equal(t, c.gone, errors.As(r.Why(), new(meet.Gone)))
 				require.LessOrEqual(t, time.Since(lost), c.in)
 				if c.in == 0 {
 					require.EqualError(t, r.Why(), "shard 2 of 3 at pipe: "+c.want)
@@ -150,6 +153,28 @@ func TestLostShard(t *testing.T) {
 	}
 }
 
+// When the process of a shard is gone before the load, the others hear that it
+// comes to no further run; of a shard that failed they hear only that.
+func TestGoneBeforeTheLoad(t *testing.T) {
+	for gone, leave := range map[bool]func(m *member){
+		true:  func(m *member) { _ = m.conn.Close() },
+		false: func(m *member) { m.Close("its workload cannot be read") },
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			r, members := newShards(t, 3).all()
+			failed := make(chan error)
+			go func() { failed <- beginError(members[0].Begin(t.Context(), "load")) }()
+			leave(members[1])
+			require.Equal(t, gone, errors.As(beginError(r.Begin(t.Context(), "load")), new(meet.Gone)))
+			go r.Close("")
+			err := <-failed
+			require.ErrorContains(t, err, "shard 0 at perf-0:7788: shard 2 of 3 at pipe: its ")
+			require.Equal(t, gone, errors.As(err, new(meet.Gone)))
+			closeAll(meetings(r, members)...)
+		})
+	}
+}
+
 // Without shard 0 the others end, in a bounded time, and say so.
 func TestLostShardZero(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -160,6 +185,7 @@ func TestLostShardZero(t *testing.T) {
 		at := time.Now()
 		<-members[0].Ended()
 		require.LessOrEqual(t, time.Since(at), defaultSilence)
+		require.ErrorAs(t, members[0].Why(), new(meet.Gone))
 		require.EqualError(t, members[0].Why(), "shard 0 at perf-0:7788: nothing was heard of it for 19s: its machine, or the network to it, is gone")
 		_, err := members[0].Deliver(t.Context(), meet.Delivery{Result: []byte("{}")})
 		require.Equal(t, members[0].Why(), err)

@@ -26,7 +26,10 @@ type Place struct{ Index, Count int }
 // Run is what a shard brings to a meeting.
 type Run struct {
 	Place Place
-	Test  string // the test's own name
+	// Number of the run, from 1, by which the shards know whether they are at
+	// the same one. A run that could not be set up counts.
+	Number int
+	Test   string // the test's own name
 	// Version of the module and Fingerprint of the scenario, which have to be
 	// the same in all shards.
 	Version     string
@@ -130,6 +133,13 @@ type Stopped string
 
 // Error implements error.
 func (s Stopped) Error() string { return "shard 0 has stopped all shards (" + string(s) + ")" }
+
+// Gone is why a run ends whose other process is gone: it comes to no further
+// run either.
+type Gone struct{ Why error }
+
+// Error implements error.
+func (g Gone) Error() string { return g.Why.Error() }
 
 // Live are the sums that a progress line is made of.
 type Live struct {

@@ -30,6 +30,9 @@ func child(t *testing.T) {
 type rows struct{ Requests int }
 
 func (w rows) Open(_ context.Context, info perftest.RunInfo) (perftest.Source, error) {
+	if os.Getenv("CLUSTER_DIES") != "" {
+		os.Exit(3)
+	}
 	return &rowSource{next: info.Skip, end: info.Skip + w.Requests}, nil
 }
 
@@ -65,6 +68,27 @@ func TestChildPlan(t *testing.T) {
 	perftest.Sweep(t, s, perftest.Levels{Loads: []perftest.Load{
 		perftest.Closed{Concurrency: 7, Requests: 60, KeepEnds: true},
 	}}, nil)
+}
+
+// TestChildBroken cannot be set up where it is said so.
+func TestChildBroken(t *testing.T) {
+	child(t)
+	s := perftest.Scenario{Target: target(t), Workload: rows{1000}, Load: perftest.Open{Rate: 400, Requests: 40}}
+	if os.Getenv("CLUSTER_BROKEN") != "" {
+		s.Target.URL, s.Target.Model = "http://127.0.0.1:1", ""
+	}
+	perftest.Run(t, s)
+}
+
+// TestChildParallel runs two scenarios at the same time.
+func TestChildParallel(t *testing.T) {
+	child(t)
+	for _, name := range []string{"a", "b"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			perftest.Run(t, perftest.Scenario{Target: target(t), Workload: rows{1000}, Load: perftest.Open{Rate: 100, Requests: 40}})
+		})
+	}
 }
 
 // TestChildMissed misses its objective.

@@ -320,6 +320,41 @@ func TestShardsThatDoNotFit(t *testing.T) {
 	}
 }
 
+// A shard that could not set a run up is there for the next one, and so are the
+// others; one that died while it did is waited for in no further run.
+func TestAfterARunThatCouldNotBegin(t *testing.T) {
+	start := func(n int, what string, which int) *job {
+		return startJob(t, n, "TestChild(Broken|Missed)", server(t), func(i int) []string {
+			if i == which {
+				return []string{what}
+			}
+			return nil
+		})
+	}
+	member, first, died := start(3, "CLUSTER_BROKEN=1", 1), start(3, "CLUSTER_BROKEN=1", 0), start(2, "CLUSTER_DIES=1", 1)
+	require.Equal(t, []int{1, 1, 1}, member.wait())
+	require.Contains(t, member.out[0].String(), "INVALID: shard 1 of 3 at 127.0.0.1 has left it, and is at run 2 (TestChildMissed): see its log")
+	require.Equal(t, []int{1, 1, 1}, first.wait())
+	require.Contains(t, first.out[2].String(), "it is at run 1 (TestChildBroken), and shard 0 at run 2 (TestChildMissed) already")
+	for _, j := range []*job{member, first} {
+		require.Equal(t, 40, j.result().Counts.Sent)
+		for i := 1; i < 3; i++ {
+			require.Contains(t, j.out[i].String(), "--- PASS: TestChildMissed")
+		}
+	}
+	require.Equal(t, []int{1, 3}, died.wait())
+	require.Contains(t, died.out[0].String(), "TestChildBroken: INVALID: shard 1 of 2 at 127.0.0.1: its connection was lost")
+	require.Contains(t, died.out[0].String(), "not run: a shard was lost in an earlier run (TestChildBroken: shard 1 of 2 at 127.0.0.1: its connection was lost")
+}
+
+// Scenarios that run at the same time cannot meet, and say so.
+func TestParallelScenarios(t *testing.T) {
+	j := startJob(t, 1, "TestChildParallel", server(t), nil)
+	require.Equal(t, []int{1}, j.wait())
+	require.Contains(t, j.out[0].String(), "another scenario is running in this process: with PERFTEST_RENDEZVOUS leave out t.Parallel")
+	require.Equal(t, 40, j.result().Counts.Sent)
+}
+
 // Nothing of this is in a test that does not ask for it.
 func TestTheCoreDoesWithoutIt(t *testing.T) {
 	out, err := exec.CommandContext(t.Context(), "go", "list", "-deps",
