@@ -168,9 +168,7 @@ func (r *run) mergeParts(own *Result, parts []meet.Part) (*Result, error) {
 	if len(lostParts) > 0 {
 		r.lost = cmp.Or(r.lost, lostParts[0])
 	}
-	for _, text := range lostParts {
-		res.Warnings = append(res.Warnings, text)
-	}
+	res.Warnings = append(res.Warnings, lostParts...)
 	return res, res.save()
 }
 

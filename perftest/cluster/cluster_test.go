@@ -151,11 +151,15 @@ func server(t *testing.T) string {
 // each row once, in each of three runs, at the same times of an open loop. What
 // is merged is the result of one run of the same records.
 func TestShardsSendOnePlan(t *testing.T) {
+	t.Parallel()
 	url := server(t)
 	arrivals := map[string][]float64{}
+	var jobs []*job
 	for _, n := range []int{1, 2, 5} {
-		j := startJob(t, n, "TestChildPlan", url, nil)
-		codes := j.wait()
+		jobs = append(jobs, startJob(t, n, "TestChildPlan", url, nil))
+	}
+	for _, j := range jobs {
+		n, codes := len(j.cmds), j.wait()
 		require.Equal(t, make([]int, n), codes, j.out[n-1].String()+j.out[0].String())
 		for i := 1; i < n; i++ {
 			require.Empty(t, dirs(t, j.results[i]), "shard 0 has all")
@@ -241,6 +245,7 @@ func requireSameFigures(t *testing.T, merged *perftest.Result) {
 
 // Shard 0 alone decides: the others pass though the objective is missed.
 func TestShardZeroDecides(t *testing.T) {
+	t.Parallel()
 	j := startJob(t, 2, "TestChildMissed", server(t), nil)
 	require.Equal(t, []int{1, 0}, j.wait(), j.out[1].String())
 	require.Contains(t, j.out[0].String(), "TTFT p50 < 1µs")
@@ -250,6 +255,7 @@ func TestShardZeroDecides(t *testing.T) {
 // A shard that is killed makes the run INVALID, at once and by name; what it had
 // sent is kept, and no further run is begun.
 func TestKilledShard(t *testing.T) {
+	t.Parallel()
 	j := startJob(t, 3, "TestChildLong(er)?", server(t), nil)
 	require.Eventually(t, j.came, 20*time.Second, 20*time.Millisecond)
 	require.NoError(t, j.cmds[1].Process.Kill())
@@ -271,6 +277,7 @@ func TestKilledShard(t *testing.T) {
 
 // Ctrl-C on shard 0, and a gate that must fail, stop all shards.
 func TestShardZeroStopsAll(t *testing.T) {
+	t.Parallel()
 	t.Run("interrupted", func(t *testing.T) {
 		j := startJob(t, 2, "TestChildLong(er)?", server(t), nil)
 		require.Eventually(t, j.came, 20*time.Second, 20*time.Millisecond)
@@ -305,6 +312,7 @@ func TestShardZeroStopsAll(t *testing.T) {
 // A shard of another scenario, one with another token and one that does not come
 // end the run before any load, in the processes of both sides.
 func TestShardsThatDoNotFit(t *testing.T) {
+	t.Parallel()
 	other := startJob(t, 2, "TestChildLong", server(t), func(i int) []string { return []string{fmt.Sprint("CLUSTER_RATE=", i)} })
 	stranger := startJob(t, 2, "TestChildLong", server(t), func(i int) []string {
 		return []string{"PERFTEST_RENDEZVOUS_WAIT=4s", fmt.Sprintf("PERFTEST_TOKEN=%d-%s", i, token)}
@@ -323,6 +331,7 @@ func TestShardsThatDoNotFit(t *testing.T) {
 // A shard that could not set a run up is there for the next one, and so are the
 // others; one that died while it did is waited for in no further run.
 func TestAfterARunThatCouldNotBegin(t *testing.T) {
+	t.Parallel()
 	start := func(n int, what string, which int) *job {
 		return startJob(t, n, "TestChild(Broken|Missed)", server(t), func(i int) []string {
 			if i == which {
@@ -349,6 +358,7 @@ func TestAfterARunThatCouldNotBegin(t *testing.T) {
 
 // Scenarios that run at the same time cannot meet, and say so.
 func TestParallelScenarios(t *testing.T) {
+	t.Parallel()
 	j := startJob(t, 1, "TestChildParallel", server(t), nil)
 	require.Equal(t, []int{1}, j.wait())
 	require.Contains(t, j.out[0].String(), "another scenario is running in this process: with PERFTEST_RENDEZVOUS leave out t.Parallel")
