@@ -108,7 +108,7 @@ func (r *run) gather(ctx context.Context, own *Result, runErr error) (*Result, e
 	if r.torn != nil {
 		r.lost = cmp.Or(r.lost, "shard 0: "+r.torn.Error())
 	}
-	res, err := r.mergeParts(own, parts)
+	res, err := r.mergeParts(own, parts, r.whole)
 	if err != nil {
 		return own, fmt.Errorf("INVALID: %w: what came of each shard is in %s", err, filepath.Join(r.whole, partsDir))
 	}
@@ -127,8 +127,8 @@ func (r *run) gather(ctx context.Context, own *Result, runErr error) (*Result, e
 	return res, nil
 }
 
-// mergeParts is the result of all parts, written.
-func (r *run) mergeParts(own *Result, parts []meet.Part) (*Result, error) {
+// mergeParts is the result of all parts, written to a folder.
+func (r *run) mergeParts(own *Result, parts []meet.Part, dir string) (*Result, error) {
 	shards := Shards{Results: []*Result{own}, ClocksAhead: []time.Duration{0}, AllowMissing: true}
 	var lostParts []string
 	for _, p := range parts {
@@ -146,12 +146,12 @@ func (r *run) mergeParts(own *Result, parts []meet.Part) (*Result, error) {
 		shards.Results = append(shards.Results, res)
 		shards.ClocksAhead = append(shards.ClocksAhead, p.Offset)
 	}
-	m, err := shards.merger(r.whole)
+	m, err := shards.merger(dir)
 	if err != nil {
 		return nil, err
 	}
 	res := m.res
-	res.Dir = r.whole
+	res.Dir = dir
 	if own.Ended != endedComplete {
 		res.Partial, res.Ended = true, own.Ended
 	}
@@ -161,6 +161,9 @@ func (r *run) mergeParts(own *Result, parts []meet.Part) (*Result, error) {
 	for i, p := range parts {
 		info := &res.Shards[i+1]
 		info.From, info.ClockBound, info.ClockDrift, info.Lost = p.From, Value(p.Bound.Seconds()), Value(p.Drift.Seconds()), report.Escape(p.Lost)
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return nil, err
 	}
 	if err := m.merge(); err != nil {
 		return nil, err
@@ -201,7 +204,7 @@ func (r *run) part(own *Result, p meet.Part) (*Result, error) {
 	res.Target, res.Scenario, res.Health = own.Target, own.Scenario, unknownHealth(own.Health.Limits)
 	res.Scenario.Load.ShardIndex = p.Place.Index
 	res.Environment = Environment{Version: own.Environment.Version}
-	res.Counts.Planned = load.Shard(p.Place).Of(own.Scenario.Load.Requests)
+	res.Counts.Planned = load.Shard(p.Place).Of(max(own.Scenario.Load.Requests, r.extent))
 	if sent != nil {
 		res.Health, res.Environment, res.Ended = sent.Health, sent.Environment, cmp.Or(sent.Ended, endedLost)
 		res.Counts.Planned, res.Counts.Dropped, res.Counts.Unsent = sent.Counts.Planned, sent.Counts.Dropped, sent.Counts.Unsent

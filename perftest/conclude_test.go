@@ -47,7 +47,7 @@ func arrived(t *testing.T, change func(p *meet.Part)) (r *run, own *Result, part
 // What three shards have sent is the result of one run, whatever their clocks.
 func TestPartsAreTheWhole(t *testing.T) {
 	r, own, parts, whole := arrived(t, func(*meet.Part) {})
-	res, err := r.mergeParts(own, parts)
+	res, err := r.mergeParts(own, parts, r.whole)
 	require.NoError(t, err)
 	if d := cmp.Diff([]any{whole.Counts, whole.Metrics, whole.Rates, whole.Window}, []any{res.Counts, res.Metrics, res.Rates, res.Window}); d != "" {
 		t.Errorf("merged (-whole +merged):\n%s", d)
@@ -110,7 +110,7 @@ func TestPartsThatAreNotWhole(t *testing.T) {
 					c.change(p)
 				}
 			})
-			res, err := r.mergeParts(own, parts)
+			res, err := r.mergeParts(own, parts, r.whole)
 			require.NoError(t, err)
 			require.Equal(t, []any{true, endedLost}, []any{res.Partial, res.Ended})
 			s := res.Shards[1]
@@ -154,7 +154,7 @@ func wholeLines(t *testing.T, dir string) (n int) {
 func TestShardZerosDiskWasFull(t *testing.T) {
 	r, own, parts, _ := arrived(t, func(*meet.Part) {})
 	r.torn = os.ErrInvalid
-	res, err := r.mergeParts(own, parts)
+	res, err := r.mergeParts(own, parts, r.whole)
 	require.NoError(t, err)
 	require.Equal(t, []any{true, endedLost}, []any{res.Partial, res.Ended})
 }

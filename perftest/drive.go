@@ -42,7 +42,7 @@ type driver struct {
 	turnErr   atomic.Pointer[error] // of a later turn of a conversation
 	watch     watch                 // of the objectives; the writing goroutine's own, and of no use where shards meet
 	parts     int                   // of an extended run that went before the one under way
-	offset    int                   // their requests
+	first     int                   // position of its first request, in the whole load
 }
 
 // measure drives the load and gives what it measured, whatever ended it. The
@@ -204,7 +204,7 @@ func (d *driver) watching() health.Options {
 // drive runs one plan.
 func (d *driver) drive(ctx context.Context, p *Plan, read func() (time.Duration, any, bool)) load.Report {
 	d.began.Store(int64(time.Since(d.epoch)))
-	return p.loop(d.scenario.Seed+d.from.repeat+uint64(d.parts)<<32, d.settings.shard, d.instant, d.grace, read).Run(ctx, d.epoch, d.send)
+	return p.loop(d.scenario.Seed+d.from.repeat+uint64(d.parts)<<32, d.settings.shard, d.first, d.instant, d.grace, read).Run(ctx, d.epoch, d.send)
 }
 
 // send sends one request. It is the hot path: nothing is made here but the
@@ -222,7 +222,7 @@ func (d *driver) send(ctx context.Context, t *load.Turn) bool {
 // exchange is one request and its answer.
 func (d *driver) exchange(ctx context.Context, slot *client.Slot, t *load.Turn, turn start, p *prepared) {
 	rec := d.writer.Get()
-	rec.Index, rec.Part, rec.Slot, rec.Tag, rec.Scheduled, rec.Ready = t.Index+d.offset, d.part(t), t.Slot, p.tag, turn.scheduled, turn.ready
+	rec.Index, rec.Part, rec.Slot, rec.Tag, rec.Scheduled, rec.Ready = t.Index, d.part(t), t.Slot, p.tag, turn.scheduled, turn.ready
 	if p.then != nil || turn.turn > 1 {
 		rec.Turn = turn.turn
 	}

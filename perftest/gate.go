@@ -230,24 +230,3 @@ func (r *Result) against(slo SLO, is func(*sample) (yes, known bool), unknown bo
 	}
 	return flags, n
 }
-
-// inconclusive reports whether the evidence so far leaves objectives open and
-// refutes none. All records have been folded in.
-func (d *driver) inconclusive() bool {
-	res := d.result()
-	d.collector.finish(res, d.run.slots())
-	// The client is judged by the same limits as at the end.
-	h := &res.Health
-	h.Limits, h.OnlyWarns = d.scenario.ClientLimits, d.settings.warnsOfBottleneck()
-	h.Thinks = d.plan.Think.Time > 0 || res.Counts.Conversations > 0
-	open := false
-	for _, v := range res.Judge(d.scenario.SLOs...) {
-		switch v.Outcome {
-		case Fail, Invalid:
-			return false
-		case Inconclusive:
-			open = true
-		}
-	}
-	return open
-}

@@ -153,12 +153,13 @@ type runner interface {
 	Run(ctx context.Context, epoch time.Time, do load.Do) load.Report
 }
 
-// loop is p, of which bounds are this shard's, as package load runs it. read
-// yields prepared requests to a schedule that pairs them with their times. start
-// is that of all shards, nanoseconds after the epoch, or 0.
-func (p *Plan) loop(seed uint64, shard load.Shard, start int64, grace time.Duration, read func() (time.Duration, any, bool)) runner {
+// loop is p, of which bounds are this shard's, as package load runs it, from the
+// first request of so many on. read yields prepared requests to a schedule that
+// pairs them with their times. start is that of all shards, nanoseconds after the
+// epoch, or 0.
+func (p *Plan) loop(seed uint64, shard load.Shard, first int, start int64, grace time.Duration, read func() (time.Duration, any, bool)) runner {
 	o := load.Options{
-		Requests: p.Requests, Duration: p.Duration, Drain: load.Drain(p.Drain), Cancel: load.Cancel(p.Cancel),
+		Requests: p.Requests, First: first, Duration: p.Duration, Drain: load.Drain(p.Drain), Cancel: load.Cancel(p.Cancel),
 		Start: start, Grace: grace, FirstTokens: p.PrefillConcurrency, Seed: seed, Shard: shard,
 	}
 	if !p.open() {

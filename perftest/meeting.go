@@ -65,9 +65,6 @@ func (r *run) findPlace() error {
 	if job == nil {
 		return badField("PERFTEST_RENDEZVOUS", "set", `this test cannot meet other shards: add import _ "github.com/slogate/slogate/perftest/cluster" to its package`)
 	}
-	if r.scenario.Extend != (Extend{}) {
-		return badField("Extend", fmt.Sprintf("%+v", r.scenario.Extend), "leave it out with PERFTEST_RENDEZVOUS: the evidence of all shards is together only at the end")
-	}
 	if r.from.probe {
 		return errors.New("perftest.MaxLoad does not run with PERFTEST_RENDEZVOUS, since only shard 0 knows the verdict that the next probe depends on: use perftest.Sweep")
 	}

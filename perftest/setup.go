@@ -56,6 +56,7 @@ type run struct {
 	number   int                     // of the runs in which shards meet
 	whole    string                  // folder of the result of all shards, where they meet
 	torn     error                   // of the writing of the records
+	extent   int                     // requests that the load has come to, of all shards, where it may be extended
 	all      *watchAll               // of the objectives of all shards, in the first one; else nil
 }
 

@@ -91,6 +91,16 @@ func (a *watchAll) add(rec *record.Record) bool {
 	return a.watch.why == ""
 }
 
+// plans tells it how many requests are planned in all.
+func (a *watchAll) plans(n int) {
+	if a == nil {
+		return
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.watch.planned = n
+}
+
 // close ends it, and gives the first objective that was lost, with why; empty
 // when none was.
 func (a *watchAll) close() string {

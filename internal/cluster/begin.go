@@ -36,8 +36,10 @@ func (r *root) Begin(ctx context.Context, phase string) (instant time.Time, err 
 	lead := leastLead
 	r.mu.Lock()
 	for i, p := range peers {
-		p.first = estimates[i]
-		lead = max(lead, leadTrips*p.first.bound)
+		if !r.begun { // a part of the load that comes later moves no stamp of those before it
+			p.first = estimates[i]
+		}
+		lead = max(lead, leadTrips*estimates[i].bound)
 	}
 	r.mu.Unlock()
 	at := r.cfg.clock() + int64(lead)

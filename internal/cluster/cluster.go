@@ -17,9 +17,12 @@
 //     pongs carry the shard's clock, and then start: an instant on that clock.
 //  7. The shard sends records: the bytes of its requests.jsonl, as its disk has
 //     them.
-//  8. Shard 0 sends stop when no shard is to start any more requests.
-//  9. The shard sends end with its result; shard 0 pings again, and sends merged.
-//  10. Either side sends failed, with a reason, when it leaves before that, or
+//  8. Where a run may be prolonged, the shard sends pause with its result so far;
+//     when all have, shard 0 sends resume with the number of requests by which
+//     all go on, from a start on, or 0.
+//  9. Shard 0 sends stop when no shard is to start any more requests.
+//  10. The shard sends end with its result; shard 0 pings again, and sends merged.
+//  11. Either side sends failed, with a reason, when it leaves before that, or
 //     shard 0 sends gone, when the process of a shard is.
 //
 // The token authenticates who joins; what is sent is neither encrypted nor

@@ -13,8 +13,9 @@ import (
 // tail follows a file that is being written.
 type tail struct {
 	path   string
-	finish chan struct{} // closed when the file is whole
-	done   chan struct{} // closed when all of it was sent, or cannot be
+	finish chan struct{}     // closed when the file is whole
+	flush  chan chan<- int64 // asks for the number of bytes sent, when all that the file holds now are
+	done   chan struct{}     // closed when all of it was sent, or cannot be
 	bytes  int64
 	err    error
 }
@@ -61,7 +62,7 @@ func (m *member) Show(live func() meet.Live) { m.live.Store(&live) }
 
 // Follow implements [meet.Member].
 func (m *member) Follow(path string) {
-	t := &tail{path: path, finish: make(chan struct{}), done: make(chan struct{})}
+	t := &tail{path: path, finish: make(chan struct{}), flush: make(chan chan<- int64), done: make(chan struct{})}
 	m.tail = t
 	m.work.Go(func() {
 		defer close(t.done)
@@ -80,6 +81,7 @@ func (t *tail) follow(ctx context.Context, gone <-chan struct{}, send func([]byt
 	defer tick.Stop()
 	chunk := make([]byte, chunkBytes)
 	whole := false
+	var asked chan<- int64
 	for {
 		n, err := f.Read(chunk)
 		if n > 0 {
@@ -95,9 +97,14 @@ func (t *tail) follow(ctx context.Context, gone <-chan struct{}, send func([]byt
 		if whole {
 			return nil
 		}
+		if asked != nil {
+			asked <- t.bytes // which has room
+			asked = nil
+		}
 		select {
 		case <-t.finish:
 			whole = true
+		case asked = <-t.flush:
 		case <-tick.C:
 		case <-gone:
 			return errGone

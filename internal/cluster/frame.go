@@ -33,6 +33,8 @@ const (
 	kindMerged
 	kindFailed
 	kindGone
+	kindPause
+	kindResume
 	kinds
 )
 
@@ -50,7 +52,7 @@ func (k kind) limit() int {
 		return helloBytes
 	case kindRecords:
 		return chunkBytes
-	case kindEnd, kindMerged:
+	case kindEnd, kindMerged, kindPause:
 		return resultBytes
 	}
 	return smallFrame

@@ -17,19 +17,20 @@ import (
 // from shard 0, one sends live figures and one follows the records; all end
 // with Close.
 type member struct {
-	cfg    config
-	run    meet.Run
-	conn   *conn
-	nonce  uint64
-	starts chan start
-	merged chan meet.Merged
-	ended  chan struct{} // closed when the run cannot go on
-	gone   chan struct{} // closed when nothing comes from shard 0 any more
-	live   atomic.Pointer[func() meet.Live]
-	tail   *tail
-	ctx    context.Context
-	cancel context.CancelFunc
-	work   sync.WaitGroup
+	cfg     config
+	run     meet.Run
+	conn    *conn
+	nonce   uint64
+	starts  chan start
+	resumes chan resume
+	merged  chan meet.Merged
+	ended   chan struct{} // closed when the run cannot go on
+	gone    chan struct{} // closed when nothing comes from shard 0 any more
+	live    atomic.Pointer[func() meet.Live]
+	tail    *tail
+	ctx     context.Context
+	cancel  context.CancelFunc
+	work    sync.WaitGroup
 
 	mu   sync.Mutex
 	why  error // of ended
@@ -130,7 +131,7 @@ func knock(ctx context.Context, cfg config, run meet.Run) (_ *member, err error)
 
 func newMember(cfg config, run meet.Run, in *conn, nonce uint64) *member {
 	m := &member{
-		cfg: cfg, run: run, conn: in, nonce: nonce, starts: make(chan start, 1), merged: make(chan meet.Merged, 1),
+		cfg: cfg, run: run, conn: in, nonce: nonce, starts: make(chan start, 1), resumes: make(chan resume, 1), merged: make(chan meet.Merged, 1),
 		ended: make(chan struct{}), gone: make(chan struct{}),
 	}
 	m.ctx, m.cancel = context.WithCancel(context.Background())
@@ -143,7 +144,7 @@ func newMember(cfg config, run meet.Run, in *conn, nonce uint64) *member {
 func (m *member) read() {
 	defer close(m.gone)
 	for {
-		k, data, err := m.conn.receive(kindBeat, kindPing, kindStart, kindStop, kindMerged, kindFailed, kindGone)
+		k, data, err := m.conn.receive(kindBeat, kindPing, kindStart, kindResume, kindStop, kindMerged, kindFailed, kindGone)
 		if err == nil {
 			err = m.handle(k, data)
 		} else {
@@ -175,6 +176,8 @@ func (m *member) handle(k kind, data []byte) error {
 		default:
 			return errors.New("shard 0 sent a start that nobody waits for")
 		}
+	case kindResume:
+		return m.resumed(data)
 	case kindStop:
 		m.end(meet.Stopped(cleaned(string(data))))
 	case kindMerged:

@@ -13,7 +13,7 @@ import (
 )
 
 // protocol is the version of this protocol.
-const protocol = 1
+const protocol = 2
 
 const challengeBytes = 32
 
@@ -50,12 +50,17 @@ type start struct {
 	At    int64  `json:"at_ns"`
 }
 
-// end is a shard's result.
+// end is a shard's result, in the end and where it pauses.
 type end struct {
 	Result  []byte `json:"result"`
 	Taken   int    `json:"taken"`
 	Problem string `json:"problem"`
 	Bytes   int64  `json:"bytes"` // of records that were sent before
+}
+
+// resume is by how many requests of all shards a run goes on that has paused.
+type resume struct {
+	Requests int `json:"requests"`
 }
 
 // pong answers the ping of the same id.
@@ -86,7 +91,7 @@ func decode(k kind, data []byte) (any, error) {
 		return data, nil
 	case kindLive:
 		return decodeJSON[meet.Live](data)
-	case kindEnd:
+	case kindEnd, kindPause:
 		return decodeJSON[end](data)
 	}
 	return nil, fmt.Errorf("frame of kind %d, which a shard does not send", k)

@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -28,6 +29,7 @@ type peer struct {
 	// Under the root's lock.
 	ready       string // phase that it waits for
 	live        meet.Live
+	paused      *end // what it had where it waits for a resume; nil where it does not
 	end         *end
 	first, last estimate
 	lost        string
@@ -98,6 +100,9 @@ func (r *root) handle(p *peer, k kind, message any, at int64) (lost string) {
 			return fmt.Sprintf("%d of the %d bytes of its records came", p.bytes, m.Bytes)
 		}
 		m.Problem = cleaned(m.Problem)
+		if k == kindPause {
+			return r.pause(p, &m)
+		}
 		r.mu.Lock()
 		p.end = &m
 		if m.Problem != "" && r.stopped.IsZero() {
@@ -154,7 +159,7 @@ func (r *root) part(i int) meet.Part {
 	case <-p.gone: // its file is closed
 		out.Dir = p.dir
 	default:
-		if p.end != nil { // after which nothing is written
+		if p.end != nil || p.paused != nil { // after which nothing is written
 			out.Dir = p.dir
 		}
 	}
@@ -164,8 +169,8 @@ func (r *root) part(i int) meet.Part {
 		out.Drift = p.last.offset - p.first.offset
 	}
 	out.Epoch = r.since(p)
-	if p.end != nil {
-		out.Result, out.Taken, out.Lost = p.end.Result, p.end.Taken, p.end.Problem
+	if e := cmp.Or(p.end, p.paused); e != nil {
+		out.Result, out.Taken, out.Lost = e.Result, e.Taken, cmp.Or(p.lost, e.Problem)
 	}
 	return out
 }

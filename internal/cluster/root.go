@@ -34,6 +34,8 @@ type root struct {
 	why     error         // of ended
 	stopped time.Time     // when the load was stopped; zero before
 	over    bool          // nothing is a loss any more
+	begun   bool          // the clocks' estimates of the load are there
+	last    bool          // no pause is answered by more requests any more
 }
 
 // errGone says that the connection to a shard has ended.

@@ -166,7 +166,7 @@ func (l *closed) slot(slot int, spans []span, do Do) {
 			return
 		}
 		n, ok := l.next(t, k)
-		t.Index = l.Shard.global(n)
+		t.Index = l.index(n)
 		if ok {
 			now, ok = l.call(do, t)
 		}

@@ -476,6 +476,28 @@ func TestOpenShards(t *testing.T) {
 	})
 }
 
+// A load that goes on after 61 requests: the next ones have the positions from 61
+// on, each in the shard that it is of by that, and the arrivals their own times.
+func TestOpenShardsGoOn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		epoch := time.Now()
+		const n, first = 3, 61
+		var services [n]*service
+		var reports [n]Report
+		var running sync.WaitGroup
+		for i := range n {
+			services[i] = &service{epoch: epoch, takes: always(sec)}
+			o := OpenLoop{Options: Options{First: first, Requests: 100, Shard: Shard{i, n}}, Schedule: Arrivals(Poisson{}, Level(40), 5)}
+			running.Go(func() { reports[i] = o.Run(t.Context(), epoch, services[i].do) })
+		}
+		running.Wait()
+		require.Equal(t, []int{33, 34, 33}, []int{reports[0].Planned, reports[1].Planned, reports[2].Planned}, "61 is shard 1's")
+		for i, at := range plan(Arrivals(Poisson{}, Level(40), 5), 100) {
+			require.Equal(t, int64(at), services[(first+i)%n].log[first+i].sent)
+		}
+	})
+}
+
 // BenchmarkOpen is the dispatcher's own cost a request, all of them overdue.
 func BenchmarkOpen(b *testing.B) {
 	for _, bound := range []int{0, 64} {

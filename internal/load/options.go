@@ -12,6 +12,10 @@ type Options struct {
 	// Requests after which no more start, those of all shards together; 0
 	// means no such end. Arrivals that an open loop drops count as well.
 	Requests int
+	// First is the position of the first request, in a load that goes on: by how
+	// many the parts of it before have sent together. The shard's requests, and
+	// their positions, count from there.
+	First int
 	// Duration after which no more start; 0 means no such end.
 	Duration time.Duration
 	// Drain says what becomes of requests in flight at that end.
@@ -36,6 +40,9 @@ type Options struct {
 	// Pacing by which starts are waited for; nil means [PrecisePacing].
 	Pacing Pacing
 }
+
+// index is the position of the shard's k-th request.
+func (o Options) index(k int) int { return o.Shard.global(o.Shard.Of(o.First) + k) }
 
 // pacer is one for the goroutine that calls it.
 func (o Options) pacer(epoch time.Time) Pacer {

@@ -86,7 +86,7 @@ func (l *closed) pad(t *Turn, do Do) {
 		if !ok {
 			return
 		}
-		t.Part, t.Index, t.first = Padding, l.Shard.global(int(s.padded.Add(1))-1), false
+		t.Part, t.Index, t.first = Padding, l.index(int(s.padded.Add(1))-1), false
 		t.Wait, t.More = s.pads, s.pads
 		t.Scheduled = l.now()
 		t.Ready = t.Scheduled

@@ -214,4 +214,21 @@ func TestSteadyShards(t *testing.T) {
 		}
 		require.Equal(t, 4, starting)
 	})
+	synctest.Test(t, func(t *testing.T) { // and go on after 20
+		seen := map[int]int{}
+		for i := range 3 {
+			log, _ := steadily(t, ClosedLoop{Concurrency: 4, Options: Options{First: 20, Requests: 10, Shard: Shard{Index: i, Count: 3}}}, 0)
+			for _, p := range log[Measured] {
+				require.Equal(t, i, p.index%3)
+				seen[p.index]++
+			}
+		}
+		require.Len(t, seen, 10)
+		for i := range 10 {
+			require.Equal(t, 1, seen[20+i], i)
+		}
+		// Of one request the others have none.
+		_, got := steadily(t, ClosedLoop{Concurrency: 4, Options: Options{First: 20, Requests: 1, Shard: Shard{Index: 0, Count: 3}}}, 0)
+		require.Equal(t, []any{0, ReasonComplete}, []any{got.Planned, got.Reason})
+	})
 }

@@ -71,6 +71,13 @@ type Root interface {
 	// Stop lets all shards end their load. Why is one word, such as
 	// "interrupted".
 	Stop(why string)
+	// Pause waits until each other shard has come to the end of what the plan says
+	// so far, and gives their parts until there; false where that cannot be: the
+	// run has ended, or one of them has.
+	Pause(ctx context.Context) ([]Part, bool)
+	// Resume answers all that pause, and those that come to it later: they go on
+	// by so many requests of all shards together; by none, to the end.
+	Resume(requests int)
 	// Collect waits until each other shard has delivered its part or was lost,
 	// after a Stop for twice the run's grace, and gives the parts in the order
 	// of the shards.
@@ -87,12 +94,17 @@ type Member interface {
 	// Follow sends what is written to a file to shard 0, from the file, so that
 	// who writes it waits for no network and no memory holds it.
 	Follow(path string)
+	// Pause sends the rest of what the followed file holds and the shard's result
+	// so far, and waits for shard 0 to say by how many requests of all shards
+	// together the run goes on; 0 ends it.
+	Pause(ctx context.Context, d Delivery) (requests int, err error)
 	// Deliver sends the rest of the followed file and then the shard's result,
 	// and waits for what shard 0 makes of it.
 	Deliver(ctx context.Context, d Delivery) (Merged, error)
 }
 
-// Delivery is what a shard hands over in the end, beside its records.
+// Delivery is what a shard hands over beside its records, in the end and where it
+// pauses.
 type Delivery struct {
 	Result []byte // its result.json
 	Taken  int    // requests that it took from its workload

@@ -112,6 +112,21 @@ func TestChildLonger(t *testing.T) {
 	TestChildLong(t)
 }
 
+// TestChildExtend has an objective that 410 requests cannot prove (see
+// perftest.TestExtend), and 820 do.
+func TestChildExtend(t *testing.T) {
+	child(t)
+	s := perftest.Scenario{
+		Target: target(t), Workload: rows{4000}, SLOs: []perftest.SLO{assert.ErrorRate().AtMost(0.01)}, Extend: perftest.Extend{Requests: 1640},
+	}
+	for name, load := range map[string]perftest.Load{"open": perftest.Open{Rate: 2000, Requests: 410}, "closed": perftest.Closed{Concurrency: 17, Requests: 410}} {
+		if name == os.Getenv("CLUSTER_LOAD") {
+			s.Load = load
+			assert.Gate(t, perftest.Run(t, s))
+		}
+	}
+}
+
 // TestChildGate has an objective that is soon lost, if one of two servers is slow.
 func TestChildGate(t *testing.T) {
 	child(t)

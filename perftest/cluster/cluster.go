@@ -31,9 +31,11 @@
 // engine restart none.
 //
 // Observers of shard 0 have the live figures of all shards, and the requests of
-// its own; those of the others have their own alone. [perftest.MaxLoad] and
-// Scenario.Extend are refused, since their next step depends on a verdict that
-// only shard 0 has.
+// its own; those of the others have their own alone. A run that Scenario.Extend
+// lets go on pauses at the end of each part until shard 0 has the records of all:
+// it judges them, and all go on together with the next part of the plan or end.
+// [perftest.MaxLoad] is refused, since its next step depends on a verdict that only
+// shard 0 has.
 //
 // What shards send each other is neither encrypted nor signed, but for the proof
 // of the token: the network between them has to be one that nobody else writes to.

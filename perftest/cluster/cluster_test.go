@@ -309,6 +309,60 @@ func TestShardZeroStopsAll(t *testing.T) {
 	})
 }
 
+// All shards go on together while the evidence of all leaves the objective open:
+// the plan stays one, each index and row once and in the shard of its number, and
+// what was decided is what one process decides of the same requests.
+func TestShardsExtendOnePlan(t *testing.T) {
+	url := server(t)
+	for _, load := range []string{"open", "closed"} {
+		t.Run(load, func(t *testing.T) {
+			const n = 3
+			j := startJob(t, n, "TestChildExtend", url, func(int) []string { return []string{"CLUSTER_LOAD=" + load} })
+			require.Equal(t, make([]int, n), j.wait(), j.out[1].String()+j.out[0].String())
+			r := j.result()
+			require.Equal(t, []any{820, 820, false, 3}, []any{r.Counts.Sent, r.Counts.Planned, r.Partial, r.Scenario.Looks})
+			measured := make([]int, r.Counts.Sent)
+			rows := map[int]bool{}
+			for _, l := range lines(t, r.Dir) {
+				require.False(t, rows[l.Row], "row %d is sent once", l.Row)
+				if rows[l.Row] = true; l.Phase != "measured" {
+					continue
+				}
+				require.Equal(t, l.Index%n, l.Slot%n, "request %d", l.Index)
+				if measured[l.Index]++; load == "open" {
+					require.Equal(t, l.Index%n, (l.Row-1)%n)
+					require.LessOrEqual(t, l.Row, r.Counts.Sent)
+				}
+			}
+			require.Equal(t, slices.Repeat([]int{1}, r.Counts.Sent), measured)
+			requireSameFigures(t, r)
+			require.Equal(t, []perftest.Outcome{perftest.Inconclusive, perftest.Pass}, []perftest.Outcome{judgedAt(t, r, 410), judgedAt(t, r, 820)})
+		})
+	}
+}
+
+// judgedAt is what the first n requests of a run prove to one process.
+func judgedAt(t *testing.T, r *perftest.Result, n int) perftest.Outcome {
+	t.Helper()
+	alone := t.TempDir()
+	data, err := os.ReadFile(filepath.Join(r.Dir, "requests.jsonl"))
+	require.NoError(t, err)
+	var first []byte
+	for text := range bytes.Lines(data) {
+		var l line
+		require.NoError(t, json.Unmarshal(text, &l))
+		if l.Phase == "measured" && l.Index < n {
+			first = append(first, text...)
+		}
+	}
+	require.NoError(t, os.WriteFile(filepath.Join(alone, "requests.jsonl"), first, 0o644))
+	one, err := perftest.ReadResult(alone)
+	require.NoError(t, err)
+	require.Equal(t, n, one.Counts.Sent)
+	one.Partial, one.Scenario.Looks, one.Health.OnlyWarns = false, r.Scenario.Looks, true
+	return one.Judge(r.Scenario.SLOs...)[0].Outcome
+}
+
 // A shard of another scenario, one with another token and one that does not come
 // end the run before any load, in the processes of both sides.
 func TestShardsThatDoNotFit(t *testing.T) {
