@@ -313,6 +313,7 @@ func TestShardZeroStopsAll(t *testing.T) {
 // the plan stays one, each index and row once and in the shard of its number, and
 // what was decided is what one process decides of the same requests.
 func TestShardsExtendOnePlan(t *testing.T) {
+	t.Parallel()
 	url := server(t)
 	for _, load := range []string{"open", "closed"} {
 		t.Run(load, func(t *testing.T) {
