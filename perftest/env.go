@@ -44,7 +44,8 @@ type settings struct {
 	update              bool // of baselines
 	bottleneck          string
 	shardText           string
-	rendezvous          bool // the shards of the load meet
+	rendezvous          bool   // the shards of the load meet
+	shards              string // how many there are, where an engine numbers them
 	nonceText           string
 	nonce               uint64     // of nonceText, once it is checked; 0 for one of the run's own
 	shard               load.Shard // of shardText, once it is checked
@@ -106,6 +107,7 @@ func readSettings() settings {
 		bottleneck:  os.Getenv("PERFTEST_BOTTLENECK"),
 		shardText:   either(*flagShard, "PERFTEST_SHARD"),
 		rendezvous:  os.Getenv("PERFTEST_RENDEZVOUS") != "",
+		shards:      os.Getenv("PERFTEST_SHARDS"),
 		nonceText:   os.Getenv("PERFTEST_NONCE"),
 		live:        either(*flagLive, "PERFTEST_LIVE"),
 		liveOutside: *flagOutside || truthy(os.Getenv("PERFTEST_LIVE_OUTSIDE")),

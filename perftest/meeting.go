@@ -59,6 +59,9 @@ func (r *run) countMeeting() (over func(), err error) {
 // findPlace says which shard this process is, where shards are to meet.
 func (r *run) findPlace() error {
 	if !r.settings.rendezvous {
+		if r.settings.shards != "" && r.settings.shardText == "" {
+			return badField("PERFTEST_RENDEZVOUS", fmt.Sprintf("empty with PERFTEST_SHARDS %q", r.settings.shards), "set it to host:port of shard 0, or each shard sends all of the load")
+		}
 		return nil
 	}
 	job := meet.Linked()

@@ -126,6 +126,14 @@ func TestRendezvousHasToBeLinked(t *testing.T) {
 		fatalOf(t, perftest.Scenario{Name: "t", Target: perftest.Target{URL: "http://127.0.0.1:1"}, Workload: same{}, Load: perftest.Closed{Concurrency: 1, Requests: 1}}))
 }
 
+// Shards that are to meet, and do not know where, would each send all of the load.
+func TestShardsHaveToMeet(t *testing.T) {
+	inResults(t)
+	t.Setenv("PERFTEST_SHARDS", "3")
+	require.Equal(t, `t: PERFTEST_RENDEZVOUS is empty with PERFTEST_SHARDS "3": set it to host:port of shard 0, or each shard sends all of the load`,
+		fatalOf(t, perftest.Scenario{Name: "t", Target: perftest.Target{URL: "http://127.0.0.1:1"}, Workload: same{}, Load: perftest.Closed{Concurrency: 1, Requests: 1}}))
+}
+
 // A plan that has not one of each for every shard would lose a part of itself.
 func TestTooManyShards(t *testing.T) {
 	inResults(t)

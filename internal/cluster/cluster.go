@@ -36,6 +36,8 @@ import (
 	"encoding/hex"
 	"fmt"
 	"net"
+	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -126,13 +128,14 @@ func (j *Job) meet(ctx context.Context, cfg config, r meet.Run) (meet.Meeting, e
 }
 
 // config reads the environment.
-func (j *Job) config(number int) (config, error) {
+func (j *Job) config(run int) (config, error) {
 	address := j.getenv(envRendezvous)
 	host, port, err := net.SplitHostPort(address)
-	if err != nil || host == "" || port == "" || port == "0" {
-		return config{}, badField(envRendezvous, fmt.Sprintf("%q", address), `set it to "host:port" of shard 0, such as "perf-0.perf:7788"`)
+	number, bad := strconv.ParseUint(port, 10, 16)
+	if err != nil || bad != nil || number == 0 || host == "" || strings.ContainsAny(host, " /") || net.ParseIP(host).IsUnspecified() {
+		return config{}, badField(envRendezvous, fmt.Sprintf("%q", address), `set it to "host:port" at which the others find shard 0, such as "perf-0.perf:7788" or "[fd00::1]:7788"`)
 	}
-	token := j.getenv(envToken)
+	token := strings.TrimSpace(j.getenv(envToken)) // a secret that was read from a file has a line's end
 	if len(token) < leastToken {
 		return config{}, fmt.Errorf("%s is %s: set it, in all shards, to the same secret of %d bytes or more (openssl rand -hex 32)", envToken, tokenState(token), leastToken)
 	}
@@ -142,13 +145,13 @@ func (j *Job) config(number int) (config, error) {
 			return config{}, badField(envWait, fmt.Sprintf("%q", text), `set it to how long to wait for all shards, such as "10m"`)
 		}
 	}
-	var dialer net.Dialer
+	dialer := net.Dialer{Timeout: handshakeTimeout} // a name may lead elsewhere by then
 	return config{
 		address: address, token: []byte(token), patience: patience, silence: defaultSilence,
 		listen:   func() (net.Listener, error) { return net.Listen("tcp", listenAddress(host, port)) },
 		dial:     func(ctx context.Context) (net.Conn, error) { return dialer.DialContext(ctx, "tcp", address) },
 		clock:    j.clock,
-		instance: j.instance, number: number,
+		instance: j.instance, number: run,
 	}, nil
 }
 
@@ -168,7 +171,7 @@ func listenAddress(host, port string) string {
 	if ip := net.ParseIP(host); ip != nil {
 		return net.JoinHostPort(host, port)
 	}
-	if host == "localhost" {
+	if strings.EqualFold(host, "localhost") {
 		return net.JoinHostPort("127.0.0.1", port)
 	}
 	return net.JoinHostPort("", port)

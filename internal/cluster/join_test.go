@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -256,9 +257,14 @@ func TestStrangersAreBounded(t *testing.T) {
 		r.(*root).mu.Lock()
 		require.Len(t, r.(*root).pending, mostHandshakes+2)
 		r.(*root).mu.Unlock()
-		time.Sleep(handshakeTimeout + time.Second)
+		begun := time.Now()
 		m, err := s.meet(1, nil)
 		require.NoError(t, err)
+		require.Zero(t, time.Since(begun), "they keep no shard out")
+		time.Sleep(handshakeTimeout + time.Second)
+		r.(*root).mu.Lock()
+		require.Empty(t, r.(*root).pending)
+		r.(*root).mu.Unlock()
 		closeAll(r, m)
 		for _, c := range silent {
 			c.Close()
@@ -296,12 +302,24 @@ func TestConfig(t *testing.T) {
 	cfg, err := New(func(k string) string { return good[k] }).config(1)
 	require.NoError(t, err)
 	require.Equal(t, 90*time.Second, cfg.patience)
+	good["PERFTEST_TOKEN"] = secret + "\n"
+	cfg, err = New(func(k string) string { return good[k] }).config(1)
+	require.NoError(t, err)
+	require.Equal(t, secret, string(cfg.token), "as read from a file")
 	for want, change := range map[string][2]string{
-		`PERFTEST_RENDEZVOUS is "perf-0": set it to "host:port" of shard 0, such as "perf-0.perf:7788"`: {"PERFTEST_RENDEZVOUS", "perf-0"},
-		`PERFTEST_RENDEZVOUS is ":1": set it to "host:port"`:                                            {"PERFTEST_RENDEZVOUS", ":1"},
-		`PERFTEST_TOKEN is empty: set it, in all shards, to the same secret`:                            {"PERFTEST_TOKEN", ""},
-		`PERFTEST_TOKEN is shorter than that: set it, in all shards, to the same secret of 16 bytes`:    {"PERFTEST_TOKEN", "hidden-but-bad"},
-		`PERFTEST_RENDEZVOUS_WAIT is "soon": set it to how long`:                                        {"PERFTEST_RENDEZVOUS_WAIT", "soon"},
+		`PERFTEST_RENDEZVOUS is "perf-0": set it to "host:port" at which the others find shard 0, such as "perf-0.perf:7788" or "[fd00::1]:7788"`: {"PERFTEST_RENDEZVOUS", "perf-0"},
+		`PERFTEST_RENDEZVOUS is "perf-0:65536": set it to "host:port"`:                                                                            {"PERFTEST_RENDEZVOUS", "perf-0:65536"},
+		`PERFTEST_RENDEZVOUS is "perf-0:http": set it to "host:port"`:                                                                             {"PERFTEST_RENDEZVOUS", "perf-0:http"},
+		`PERFTEST_RENDEZVOUS is "perf-0:7788/": set it to "host:port"`:                                                                            {"PERFTEST_RENDEZVOUS", "perf-0:7788/"},
+		`PERFTEST_RENDEZVOUS is "perf 0:7788": set it to "host:port"`:                                                                             {"PERFTEST_RENDEZVOUS", "perf 0:7788"},
+		`PERFTEST_RENDEZVOUS is "fd00::1:7788": set it to "host:port"`:                                                                            {"PERFTEST_RENDEZVOUS", "fd00::1:7788"},
+		`PERFTEST_RENDEZVOUS is "0.0.0.0:7788": set it to "host:port"`:                                                                            {"PERFTEST_RENDEZVOUS", "0.0.0.0:7788"},
+		`PERFTEST_RENDEZVOUS is "[::]:7788": set it to "host:port"`:                                                                               {"PERFTEST_RENDEZVOUS", "[::]:7788"},
+		`PERFTEST_RENDEZVOUS is ":1": set it to "host:port"`:                                                                                      {"PERFTEST_RENDEZVOUS", ":1"},
+		`PERFTEST_TOKEN is empty: set it, in all shards`:                                                                                          {"PERFTEST_TOKEN", strings.Repeat(" ", 20) + "\n"},
+		`PERFTEST_TOKEN is empty: set it, in all shards, to the same secret`:                                                                      {"PERFTEST_TOKEN", ""},
+		`PERFTEST_TOKEN is shorter than that: set it, in all shards, to the same secret of 16 bytes`:                                              {"PERFTEST_TOKEN", "hidden-but-bad"},
+		`PERFTEST_RENDEZVOUS_WAIT is "soon": set it to how long`:                                                                                  {"PERFTEST_RENDEZVOUS_WAIT", "soon"},
 	} {
 		_, err := New(func(k string) string {
 			if k == change[0] {

@@ -49,7 +49,7 @@ const mostHandshakes = 64
 func (j *Job) lead(cfg config, run meet.Run) (*root, error) {
 	listener, err := cfg.listen()
 	if err != nil {
-		return nil, badField(envRendezvous, fmt.Sprintf("%q", cfg.address), fmt.Sprintf("shard 0 cannot listen there (%v): give a port of its own that is free", err))
+		return nil, badField(envRendezvous, fmt.Sprintf("%q", cfg.address), fmt.Sprintf("shard 0 cannot listen there (%v): give it the address of shard 0's machine, and a port that is free there", err))
 	}
 	r := &root{
 		cfg: cfg, run: run, job: j, listener: listener, ended: make(chan struct{}),
@@ -89,12 +89,17 @@ func (r *root) accept() {
 	}
 }
 
-// admit notes a connection that has not said yet who it is.
+// admit notes a connection that has not said yet who it is. The oldest one makes
+// room: shards say it at once, so that strangers keep none of them out.
 func (r *root) admit(c net.Conn) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.ctx.Err() != nil || len(r.pending) >= mostHandshakes+r.run.Place.Count {
+	if r.ctx.Err() != nil {
 		return false
+	}
+	if len(r.pending) >= mostHandshakes+r.run.Place.Count {
+		_ = r.pending[0].Close()
+		r.pending = r.pending[1:]
 	}
 	r.pending = append(r.pending, c)
 	return true
