@@ -1,6 +1,7 @@
 package perftest_test
 
 import (
+	"fmt"
 	"math"
 	"strings"
 	"testing"
@@ -96,15 +97,18 @@ func TestReplayOfABurst(t *testing.T) {
 func TestRunWithACanary(t *testing.T) {
 	inResults(t)
 	for _, with := range []bool{true, false} {
-		res := perftest.Run(t, perftest.Scenario{
-			Target: simserver.Start(t, simserver.Profile{}).Target(), Workload: fixtures.Prompts{Prompts: []string{"Hello"}, Output: 1}, Canary: with,
-			Load: perftest.Open{Rate: 10, Arrivals: perftest.Constant{}, Requests: 20},
+		t.Run(fmt.Sprint(with), func(t *testing.T) {
+			t.Parallel()
+			res := perftest.Run(t, perftest.Scenario{
+				Target: simserver.Start(t, simserver.Profile{}).Target(), Workload: fixtures.Prompts{Prompts: []string{"Hello"}, Output: 1}, Canary: with,
+				Load: perftest.Open{Rate: 10, Arrivals: perftest.Constant{}, Requests: 20},
+			})
+			again, err := perftest.ReadResult(res.Dir)
+			require.NoError(t, err)
+			require.Equal(t, []any{res.Health.CanaryLag, res.Health.CanaryTTFT, res.Health.Canaries}, []any{again.Health.CanaryLag, again.Health.CanaryTTFT, again.Health.Canaries})
+			require.Equal(t, with, res.Health.Canaries > 0)
+			require.Equal(t, with, strings.Contains(strings.Join(res.Health.Lines, "\n"), "canary lag p50"))
+			require.Equal(t, 20, res.Counts.Succeeded)
 		})
-		again, err := perftest.ReadResult(res.Dir)
-		require.NoError(t, err)
-		require.Equal(t, []any{res.Health.CanaryLag, res.Health.CanaryTTFT, res.Health.Canaries}, []any{again.Health.CanaryLag, again.Health.CanaryTTFT, again.Health.Canaries})
-		require.Equal(t, with, res.Health.Canaries > 0)
-		require.Equal(t, with, strings.Contains(strings.Join(res.Health.Lines, "\n"), "canary lag p50"))
-		require.Equal(t, 20, res.Counts.Succeeded)
 	}
 }

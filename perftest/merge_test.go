@@ -164,7 +164,8 @@ func TestMergeIsTheWhole(t *testing.T) {
 	} {
 		for _, n := range []int{1, 3, 8} {
 			t.Run(fmt.Sprintf("%s/%d", name, n), func(t *testing.T) {
-				records := manyRecords(1500, 8, c.open)
+				t.Parallel()
+				records := manyRecords(750, 8, c.open)
 				load := func(r *Result) {
 					if c.open {
 						r.Scenario.Load.Type, r.Scenario.Load.Concurrency = "perftest.Open", 0

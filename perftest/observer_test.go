@@ -58,7 +58,7 @@ func observed(t *testing.T, load perftest.Load, observers ...perftest.Observer) 
 // like any other, to the byte.
 var observedLoads = map[string]perftest.Load{
 	"closed": perftest.Closed{KeepEnds: true, Concurrency: 1, Requests: 100},
-	"open":   perftest.Open{Rate: 37, Arrivals: perftest.Constant{}, Requests: 500},
+	"open":   perftest.Open{Rate: 37, Arrivals: perftest.Constant{}, Requests: 200},
 }
 
 func TestObserverChangesNothing(t *testing.T) {

@@ -7,10 +7,12 @@ import (
 	"io"
 	"io/fs"
 	"net/http"
+	"net/http/httptest"
 	"path/filepath"
 	"runtime"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -371,13 +373,25 @@ func TestRunEndsEndlessStreams(t *testing.T) {
 		t.Skip("a million events")
 	}
 	inResults(t)
-	s := simserver.Start(t, simserver.Profile{ContextTokens: 1 << 22})
+	const token = `data: {"choices":[{"delta":{"content":"a"}}]}` + "\n\n"
+	var asked atomic.Int64
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		if asked.Add(1) == 1 { // the preflight
+			_, _ = io.WriteString(w, token+"data: [DONE]\n\n")
+			return
+		}
+		many := strings.Repeat(token, 1000)
+		for err := error(nil); err == nil; { // until it is hung up on
+			_, err = io.WriteString(w, many)
+		}
+	}))
+	defer s.Close()
 	res := perftest.Run(t, perftest.Scenario{
-		Target:   s.Target(),
-		Workload: same{perftest.Request{Prompt: "Hello", MaxTokens: 1<<20 + 100}},
+		Target:   perftest.Target{URL: s.URL, Model: "m", UsageOptional: true},
+		Workload: same{perftest.Request{Prompt: "Hello", MaxTokens: 1}},
 		Load:     perftest.Closed{KeepEnds: true, Concurrency: 1, Requests: 1},
 	})
 	require.Equal(t, 1, res.Counts.Failed)
 	require.Equal(t, "malformed", res.Failures[0].Class)
-	require.Contains(t, res.Failures[0].Example, "the stream does not end")
+	require.Contains(t, res.Failures[0].Example, "the stream does not end: 1048576 events")
 }

@@ -101,6 +101,9 @@ func TestChildMissedExitsOneWithATable(t *testing.T) {
 	require.True(t, r.Simulated)
 	require.Equal(t, []perftest.Outcome{perftest.Fail, perftest.Pass}, []perftest.Outcome{r.Verdicts[0].Point, r.Verdicts[1].Point})
 	require.Equal(t, 20, r.Verdicts[0].Over)
+	for _, unasked := range []string{"::error", "### "} { // what is for a CI's page
+		require.NotContains(t, c.output, unasked)
+	}
 }
 
 func TestChildJUnitHoldsTableAndProperties(t *testing.T) {

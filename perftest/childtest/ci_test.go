@@ -157,14 +157,6 @@ func properties(t *testing.T, name string) string {
 	return b.String()
 }
 
-// Nothing of it is there unless it is asked for.
-func TestChildLeavesNothingForCIUnasked(t *testing.T) {
-	t.Parallel()
-	c := runChild(t, nil, "test", gate, "-run", "^TestMissed$")
-	require.NotContains(t, c.output, "::error")
-	require.NotContains(t, c.output, "### ")
-}
-
 // Eleven failed tests have ten annotations, the worst first.
 func TestChildAnnotatesTheWorst(t *testing.T) {
 	t.Parallel()
