@@ -99,9 +99,6 @@ func (r *run) gather(ctx context.Context, own *Result, runErr error) (*Result, e
 	}
 	parts := root.Collect()
 	r.lost = r.all.close()
-	if runErr != nil {
-		return own, runErr
-	}
 	if why := root.Why(); why != nil {
 		r.lost = report.Escape(why.Error())
 	}
@@ -110,7 +107,7 @@ func (r *run) gather(ctx context.Context, own *Result, runErr error) (*Result, e
 	}
 	res, err := r.mergeParts(own, parts, r.whole)
 	if err != nil {
-		return own, fmt.Errorf("INVALID: %w: what came of each shard is in %s", err, filepath.Join(r.whole, partsDir))
+		return own, joinErrors(runErr, fmt.Errorf("INVALID: %w: what came of each shard is in %s", err, filepath.Join(r.whole, partsDir)))
 	}
 	res.taken = own.taken
 	for _, p := range parts {
@@ -120,28 +117,39 @@ func (r *run) gather(ctx context.Context, own *Result, runErr error) (*Result, e
 	if err != nil {
 		return res, err
 	}
-	root.Announce(meet.Merged{Result: data, Where: fmt.Sprintf("shard 0's, in %s", res.Dir), Taken: res.taken, Over: res.Counts.Sent == 0})
+	root.Announce(meet.Merged{Result: data, Where: fmt.Sprintf("shard 0's, in %s", res.Dir), Taken: res.taken, Over: res.Counts.Sent == 0 || runErr != nil})
 	if res.Ended != endedLost {
 		_ = os.RemoveAll(filepath.Join(r.whole, partsDir))
 	}
-	return res, nil
+	return res, runErr
 }
 
 // mergeParts is the result of all parts, written to a folder.
 func (r *run) mergeParts(own *Result, parts []meet.Part, dir string) (*Result, error) {
-	shards := Shards{Results: []*Result{own}, ClocksAhead: []time.Duration{0}, AllowMissing: true}
+	mine, err := r.ownPart(own)
+	if err != nil {
+		return nil, err
+	}
+	shards := Shards{AllowMissing: true}
 	var lostParts []string
+	parts = append([]meet.Part{mine}, parts...)
 	for _, p := range parts {
-		res, err := r.part(own, p)
+		res, err := own, error(nil)
+		if p.Place.Index > 0 || p.Lost != "" {
+			res, err = r.part(own, p)
+		}
 		if err != nil {
 			return nil, err
 		}
 		if p.Lost != "" {
-			of := ""
+			at, of := "", ""
+			if p.From != "" {
+				at = " at " + p.From
+			}
 			if n := res.Counts.Planned; n > 0 {
 				of = fmt.Sprintf(" of its %d", n)
 			}
-			lostParts = append(lostParts, fmt.Sprintf("shard %d of %d at %s: %s: %d%s requests are in the figures", p.Place.Index, p.Place.Count, p.From, report.Escape(p.Lost), res.Counts.Sent, of))
+			lostParts = append(lostParts, fmt.Sprintf("shard %d of %d%s: %s: %d%s requests are in the figures", p.Place.Index, p.Place.Count, at, report.Escape(p.Lost), res.Counts.Sent, of))
 		}
 		shards.Results = append(shards.Results, res)
 		shards.ClocksAhead = append(shards.ClocksAhead, p.Offset)
@@ -155,11 +163,11 @@ func (r *run) mergeParts(own *Result, parts []meet.Part, dir string) (*Result, e
 	if own.Ended != endedComplete {
 		res.Partial, res.Ended = true, own.Ended
 	}
-	if len(lostParts) > 0 || r.torn != nil {
+	if len(lostParts) > 0 {
 		res.Partial, res.Ended = true, endedLost
 	}
 	for i, p := range parts {
-		info := &res.Shards[i+1]
+		info := &res.Shards[i]
 		info.From, info.ClockBound, info.ClockDrift, info.Lost = p.From, Value(p.Bound.Seconds()), Value(p.Drift.Seconds()), report.Escape(p.Lost)
 	}
 	if err := os.MkdirAll(dir, 0o755); err != nil {
@@ -173,6 +181,20 @@ func (r *run) mergeParts(own *Result, parts []meet.Part, dir string) (*Result, e
 	}
 	res.Warnings = append(res.Warnings, lostParts...)
 	return res, res.save()
+}
+
+// ownPart is that of shard 0, whose disk may have been full: then its result says
+// more than its file has.
+func (r *run) ownPart(own *Result) (meet.Part, error) {
+	p := meet.Part{Place: meet.Place{Count: own.Scenario.Load.ShardCount}, Dir: own.Dir}
+	if r.torn == nil {
+		return p, touch(filepath.Join(own.Dir, requestsFile))
+	}
+	p.Lost = r.torn.Error()
+	_ = os.Remove(filepath.Join(own.Dir, resultFile))
+	var err error
+	p.Result, err = json.Marshal(own)
+	return p, err
 }
 
 // part is another shard's result, made of what came of it where it was lost.

@@ -2,6 +2,7 @@ package perftest
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -153,8 +154,16 @@ func wholeLines(t *testing.T, dir string) (n int) {
 // A disk of shard 0 that was full makes the run one that cannot pass, too.
 func TestShardZerosDiskWasFull(t *testing.T) {
 	r, own, parts, _ := arrived(t, func(*meet.Part) {})
-	r.torn = os.ErrInvalid
+	require.NoError(t, os.Truncate(filepath.Join(own.Dir, requestsFile), 20_000))
+	r.torn = errors.New("writing the requests, 9 of 200 are missing: no space left on device")
 	res, err := r.mergeParts(own, parts, r.whole)
 	require.NoError(t, err)
-	require.Equal(t, []any{true, endedLost}, []any{res.Partial, res.Ended})
+	require.Equal(t, []any{true, endedLost, "lost shard 0 of 3"}, []any{res.Partial, res.Ended, res.endedHow()})
+	s := res.Shards[0]
+	require.Equal(t, wholeLines(t, own.Dir), s.Counts.Sent)
+	require.Positive(t, s.Counts.Sent)
+	require.Equal(t, []any{r.torn.Error(), Value(0.1), 191, 573}, []any{s.Lost, s.Health.CPU, s.Counts.Planned, res.Counts.Planned})
+	require.Contains(t, res.Warnings, fmt.Sprintf("shard 0 of 3: %s: %d of its 191 requests are in the figures", s.Lost, s.Counts.Sent))
+	_, err = ReadResult(r.whole)
+	require.NoError(t, err)
 }

@@ -245,8 +245,12 @@ func (r *root) settle() {
 func (r *root) Announce(m meet.Merged) {
 	r.mu.Lock()
 	r.over = true
+	limit := handshakeTimeout // what a machine that has much to do may need to take it
+	if !r.stopped.IsZero() {
+		limit = farewell // the test's deadline may be near
+	}
 	r.mu.Unlock()
-	r.tell(func(p *peer) error { return p.conn.sendJSON(kindMerged, m) })
+	r.tell(limit, func(p *peer) error { return p.conn.sendJSON(kindMerged, m) })
 }
 
 // lossOf says in words how a connection ended.

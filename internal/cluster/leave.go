@@ -22,7 +22,7 @@ func (r *root) Close(why string) {
 				k = kindGone
 			}
 		}
-		r.tell(func(p *peer) error { return p.conn.send(k, []byte(cleaned(why))) })
+		r.tell(farewell, func(p *peer) error { return p.conn.send(k, []byte(cleaned(why))) })
 	}
 	r.cancel()
 	_ = r.listener.Close()
@@ -45,8 +45,8 @@ const farewell = 2 * time.Second
 
 // tell tells each shard the last, and waits a little for them to go: a
 // connection that is closed with something unread takes what was sent with it.
-func (r *root) tell(last func(*peer) error) {
-	limit := time.NewTimer(farewell)
+func (r *root) tell(wait time.Duration, last func(*peer) error) {
+	limit := time.NewTimer(wait)
 	defer limit.Stop()
 	var told sync.WaitGroup
 	done := make(chan struct{})

@@ -65,6 +65,9 @@ func (r *root) read(p *peer) {
 			return
 		}
 		if why := r.handle(p, k, message, at); why != "" {
+			if k != kindFailed { // it does not know yet
+				_ = p.conn.send(kindFailed, fmt.Appendf(nil, "it gave %s up: %s", shardName(p.place.Index, p.place.Count), cleaned(why)))
+			}
 			r.lose(p, why)
 			return
 		}
@@ -73,6 +76,9 @@ func (r *root) read(p *peer) {
 
 // handle takes one message, and says why the shard is lost where it is.
 func (r *root) handle(p *peer, k kind, message any, at int64) (lost string) {
+	if p.end != nil && (k == kindRecords || k == kindEnd) { // which nobody but this goroutine sets
+		return "it sent more after its end"
+	}
 	switch m := message.(type) {
 	case pong:
 		select {

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -207,6 +208,8 @@ func TestPartsThatAreNotWhole(t *testing.T) {
 		members[0].Follow(path)
 		<-r.Ended()
 		require.ErrorContains(t, r.Why(), "shard 1 of 3 at pipe: its records cannot be kept: ")
+		_, err := members[0].Deliver(t.Context(), meet.Delivery{})
+		require.ErrorContains(t, err, "shard 0 at perf-0:7788: it gave shard 1 of 3 up: its records cannot be kept: ", "it is told why")
 		go func() {
 			_, _ = members[1].Deliver(context.Background(), meet.Delivery{Problem: "requests.jsonl: no space left on device"})
 		}()
@@ -247,6 +250,42 @@ func TestStop(t *testing.T) {
 		require.LessOrEqual(t, time.Since(at), 2*r.run.Grace+farewell)
 		require.Equal(t, "it was stopped", parts[0].Lost)
 		require.Equal(t, "it had not delivered 4s after the stop", parts[1].Lost)
+		closeAll(meetings(r, members)...)
+	})
+}
+
+// What a shard sends after its end would be written while it is merged.
+func TestNothingComesAfterTheEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		_, r, members := begun(t, 2, nil)
+		m := members[0]
+		require.NoError(t, m.conn.sendJSON(kindEnd, end{Result: []byte("{}")}))
+		require.NoError(t, m.conn.send(kindRecords, []byte("{}\n")))
+		<-m.gone
+		require.EqualError(t, m.Why(), "shard 0 at perf-0:7788: it gave shard 1 of 2 up: it sent more after its end")
+		parts := r.Collect()
+		require.Empty(t, parts[0].Lost, "what it had delivered stays")
+		require.Empty(t, parts[0].Dir)
+		closeAll(meetings(r, members)...)
+	})
+}
+
+// A shard whose machine is busy at the end still hears how it ended.
+func TestTheResultReachesASlowShard(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var late atomic.Int64
+		_, r, members := begun(t, 2, func(s *shards) {
+			s.cfgs[1].dial = s.net.dial(nil, func() time.Duration { return time.Duration(late.Load()) })
+		})
+		done := make(chan error)
+		go func() {
+			_, err := members[0].Deliver(context.Background(), meet.Delivery{Result: []byte("{}")})
+			done <- err
+		}()
+		r.Collect()
+		late.Store(int64(3 * time.Second)) // for a beat as well as for the result
+		r.Announce(meet.Merged{Where: "there"})
+		require.NoError(t, <-done)
 		closeAll(meetings(r, members)...)
 	})
 }

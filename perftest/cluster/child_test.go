@@ -2,6 +2,7 @@ package cluster_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -39,6 +40,9 @@ func (w rows) Open(_ context.Context, info perftest.RunInfo) (perftest.Source, e
 type rowSource struct{ next, end int }
 
 func (s *rowSource) Next() (perftest.Request, error) {
+	if s.next == 20 && os.Getenv("CLUSTER_FAILS") != "" {
+		return perftest.Request{}, errors.New("row 20 cannot be read")
+	}
 	if s.next == s.end {
 		return perftest.Request{}, io.EOF
 	}

@@ -411,6 +411,23 @@ func TestAfterARunThatCouldNotBegin(t *testing.T) {
 	require.Contains(t, died.out[0].String(), "not run: a shard was lost in an earlier run (TestChildBroken: shard 1 of 2 at 127.0.0.1: its connection was lost")
 }
 
+// When shard 0's own part fails, what all had sent until then is its result, and
+// the others say where it is.
+func TestShardZeroFails(t *testing.T) {
+	t.Parallel()
+	j := startJob(t, 2, "TestChildMissed", server(t), func(i int) []string {
+		return [][]string{{"CLUSTER_FAILS=1"}, nil}[i]
+	})
+	require.Equal(t, []int{1, 0}, j.wait(), j.out[1].String())
+	require.Contains(t, j.out[0].String(), "TestChildMissed: workload: row 20 cannot be read")
+	require.Contains(t, j.out[1].String(), "TestChildMissed: shard 0 has ended the test: the verdict is shard 0's, in "+j.results[0])
+	require.Contains(t, j.out[1].String(), "--- SKIP: TestChildMissed")
+	r := j.result()
+	require.Equal(t, []any{true, "error", 40}, []any{r.Partial, r.Ended, r.Counts.Planned})
+	require.Equal(t, r.Counts.Sent, r.Shards[0].Counts.Sent+r.Shards[1].Counts.Sent)
+	require.Positive(t, r.Shards[1].Counts.Sent)
+}
+
 // Scenarios that run at the same time cannot meet, and say so.
 func TestParallelScenarios(t *testing.T) {
 	t.Parallel()
