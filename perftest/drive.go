@@ -34,7 +34,7 @@ type driver struct {
 	began     atomic.Int64 // when the phase began, nanoseconds after the epoch
 	loaded    atomic.Int64 // when the load began, after the warm-up, in the same way
 	instant   int64        // at which all shards begin the load, in the same way; 0 where they do not meet
-	next      int          // position of the request that is prepared next
+	next      atomic.Int64 // position of the request that is prepared next
 	inFlight  atomic.Int64
 	canary    *canary               // nil without one
 	places    chan struct{}         // of turns in flight; nil without a limit
@@ -97,7 +97,7 @@ func (r *run) measure(ctx context.Context) (*Result, error) {
 		res.Warnings = append(res.Warnings, "the workload did not give its next request when the run had ended: it was left alone")
 		r.source = nil // which is busy, and cannot be closed
 	}
-	res.taken = d.next
+	res.taken = int(d.next.Load())
 	writeErr := d.writer.Close()
 	r.lost, r.torn = d.watch.why, writeErr
 	res.Counts.Dropped, res.Counts.Unsent = ran.Dropped, ran.Unsent

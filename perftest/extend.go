@@ -56,7 +56,7 @@ func (d *driver) more(ctx context.Context, ran load.Report) (requests int) {
 	case m != nil:
 		data, err := json.Marshal(so)
 		if err == nil {
-			requests, err = m.Pause(ctx, meet.Delivery{Result: data, Taken: d.next})
+			requests, err = m.Pause(ctx, meet.Delivery{Result: data, Taken: int(d.next.Load())})
 		}
 		if err != nil {
 			return 0 // the run ends, which says why

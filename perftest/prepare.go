@@ -33,14 +33,15 @@ func (d *driver) prepare() (_ *prepared, err error) {
 		}
 	}()
 	var req Request
-	for mine := false; !mine; d.next++ {
-		if n := d.asks(); n > 0 && d.next >= n {
+	for mine := false; !mine; d.next.Add(1) {
+		next := int(d.next.Load())
+		if n := d.asks(); n > 0 && next >= n {
 			return nil, io.EOF
 		}
 		if req, err = d.source.Next(); err != nil {
 			break
 		}
-		mine = d.mine(d.next)
+		mine = d.mine(next)
 	}
 	if err == io.EOF {
 		return nil, err
