@@ -158,7 +158,7 @@ func (r *run) scrape(ctx context.Context, header http.Header, cfg client.Config)
 }
 
 // checkLimits refuses a load that needs more connections than this system lets
-// one process open.
+// one process open, and makes the process ready for them.
 func (r *run) checkLimits() error {
 	field, need := "Load.Concurrency", health.Need{Connections: r.slots()}
 	if r.plan.open() {
@@ -179,6 +179,7 @@ func (r *run) checkLimits() error {
 	if err := health.CheckLimits(need); err != nil {
 		return badField(field, need.Connections, strings.ReplaceAll(err.Error(), "\n", "; "))
 	}
+	health.ReserveFiles(need)
 	return nil
 }
 
