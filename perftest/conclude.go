@@ -22,15 +22,18 @@ import (
 func (r *run) conclude(ctx context.Context, t testing.TB, res *Result, runErr error) (*Result, error) {
 	t.Helper()
 	var err error
+	own := res
 	switch {
 	case r.root() != nil:
-		res, err = r.gather(ctx, res, runErr)
+		res, err = r.gather(ctx, own, runErr)
 	case r.member() != nil:
-		res, err = r.deliver(t, res, runErr)
+		res, err = r.deliver(t, own, runErr)
 	default:
 		return res, runErr
 	}
-	if res.Ended == endedLost {
+	// Where nothing was merged the others hear that a shard is gone, or go on.
+	told := r.root() == nil || res != own || errors.As(r.meeting.Why(), new(meet.Gone))
+	if res.Ended == endedLost && told {
 		why := res.endedHow()
 		if err != nil {
 			why = err.Error()
@@ -52,10 +55,8 @@ func (r *run) deliver(t testing.TB, own *Result, runErr error) (*Result, error) 
 	d := meet.Delivery{Result: data, Taken: own.taken}
 	var stopped meet.Stopped
 	switch byRoot := errors.As(r.meeting.Why(), &stopped); {
-	case runErr != nil:
-		d.Problem = runErr.Error()
-	case r.torn != nil:
-		d.Problem = r.torn.Error()
+	case runErr != nil || r.torn != nil:
+		d.Problem = joinErrors(r.torn, runErr).Error()
 	case own.Ended != endedComplete && !byRoot:
 		d.Problem = fmt.Sprintf("it was stopped (%s) after %d requests", own.Ended, own.begun())
 	}
@@ -86,7 +87,11 @@ func (r *run) deliver(t testing.TB, own *Result, runErr error) (*Result, error) 
 	if res.Ended == endedInterrupted {
 		interrupted.Store(true)
 	}
-	t.Logf("%s: %s sent %d requests, which are part of shard 0's result: the verdict is %s", res.Name, name, own.Counts.Sent, report.Escape(merged.Where))
+	part := "are part of"
+	if d.Problem != "" {
+		part = "are not all in (" + report.Escape(d.Problem) + ")"
+	}
+	t.Logf("%s: %s sent %d requests, which %s shard 0's result: the verdict is %s", res.Name, name, own.Counts.Sent, part, report.Escape(merged.Where))
 	return res, nil
 }
 
@@ -107,6 +112,7 @@ func (r *run) gather(ctx context.Context, own *Result, runErr error) (*Result, e
 	}
 	res, err := r.mergeParts(own, parts, r.whole)
 	if err != nil {
+		_ = os.Remove(filepath.Join(r.whole, requestsFile)) // a part of it, which looks like all
 		return own, joinErrors(runErr, fmt.Errorf("INVALID: %w: what came of each shard is in %s", err, filepath.Join(r.whole, partsDir)))
 	}
 	res.taken = own.taken

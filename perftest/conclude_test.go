@@ -151,6 +151,37 @@ func wholeLines(t *testing.T, dir string) (n int) {
 	return n
 }
 
+// noDisk is a meeting of which shard 0 cannot merge the parts.
+type noDisk struct {
+	meet.Root
+	why error
+}
+
+func (noDisk) Stop(string)          {}
+func (noDisk) Collect() []meet.Part { return nil }
+func (d noDisk) Why() error         { return d.why }
+
+// When the parts cannot be merged the others hear no more than that: all go on
+// with the next test, unless one of them is gone.
+func TestShardsGoOnTogether(t *testing.T) {
+	for _, gone := range []bool{false, true} {
+		r, own, _, _ := arrived(t, func(*meet.Part) {})
+		d := noDisk{why: errors.New("its records cannot be kept")}
+		if gone {
+			d.why = meet.Gone{Why: d.why}
+		}
+		r.meeting = d
+		own.Partial, own.Ended = true, endedLost
+		half := filepath.Join(r.whole, requestsFile)
+		require.NoError(t, os.WriteFile(half, nil, 0o644))
+		res, err := r.conclude(t.Context(), t, own, nil)
+		require.ErrorContains(t, err, "INVALID: ")
+		require.Same(t, own, res)
+		require.NoFileExists(t, half, "it looks like a whole one")
+		require.Equal(t, gone, lost.Swap(nil) != nil)
+	}
+}
+
 // A disk of shard 0 that was full makes the run one that cannot pass, too.
 func TestShardZerosDiskWasFull(t *testing.T) {
 	r, own, parts, _ := arrived(t, func(*meet.Part) {})
@@ -164,6 +195,8 @@ func TestShardZerosDiskWasFull(t *testing.T) {
 	require.Positive(t, s.Counts.Sent)
 	require.Equal(t, []any{r.torn.Error(), Value(0.1), 191, 573}, []any{s.Lost, s.Health.CPU, s.Counts.Planned, res.Counts.Planned})
 	require.Contains(t, res.Warnings, fmt.Sprintf("shard 0 of 3: %s: %d of its 191 requests are in the figures", s.Lost, s.Counts.Sent))
+	res.Shards[2].Lost = "its connection was lost"
+	require.Equal(t, "lost shards 0, 2 of 3", res.endedHow())
 	_, err = ReadResult(r.whole)
 	require.NoError(t, err)
 }

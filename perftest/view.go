@@ -133,16 +133,19 @@ func (r *Result) partialText() string {
 
 // endedHow is how r ended, with the shards that were lost.
 func (r *Result) endedHow() string {
-	text, sep := r.Ended, " "
+	var which []string
 	for _, s := range r.Shards {
-		if r.Ended == endedLost && s.Lost != "" {
-			text, sep = text+sep+fmt.Sprint(s.Index), ", "
+		if s.Lost != "" {
+			which = append(which, fmt.Sprint(s.Index))
 		}
 	}
-	if sep == ", " {
-		text += fmt.Sprintf(" of %d", len(r.Shards))
+	switch {
+	case r.Ended != endedLost || len(which) == 0:
+		return r.Ended
+	case len(which) == 1:
+		return fmt.Sprintf("lost shard %s of %d", which[0], len(r.Shards))
 	}
-	return text
+	return fmt.Sprintf("lost shards %s of %d", strings.Join(which, ", "), len(r.Shards))
 }
 
 // unit is what m is counted in.

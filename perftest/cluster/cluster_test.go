@@ -428,6 +428,18 @@ func TestShardZeroFails(t *testing.T) {
 	require.Positive(t, r.Shards[1].Counts.Sent)
 }
 
+// When another's part fails the run is INVALID, and both say why.
+func TestAnotherShardFails(t *testing.T) {
+	t.Parallel()
+	j := startJob(t, 2, "TestChildMissed", server(t), func(i int) []string {
+		return [][]string{nil, {"CLUSTER_FAILS=1"}}[i]
+	})
+	require.Equal(t, []int{1, 0}, j.wait(), j.out[1].String())
+	require.Contains(t, j.out[0].String(), " of 40 requests: shard 1 of 2 at 127.0.0.1: workload: row 20 cannot be read")
+	require.Contains(t, j.out[1].String(), "requests, which are not all in (workload: row 20 cannot be read) shard 0's result: the verdict is shard 0's, in ")
+	require.Equal(t, 40, j.result().Counts.Planned)
+}
+
 // Scenarios that run at the same time cannot meet, and say so.
 func TestParallelScenarios(t *testing.T) {
 	t.Parallel()
