@@ -84,7 +84,8 @@ func TestREADMECommands(t *testing.T) {
 			case strings.Contains(command, " ./..."): // the test command: this test is a part of it
 				script, err := os.ReadFile(filepath.Join(root, ".ci", "run"))
 				require.NoError(t, err)
-				require.Contains(t, string(script), "\n"+command+"\n", ".ci/run does not run the README's test command")
+				ordered := strings.Replace(command, " ./...", " ./perftest/... ./...", 1)
+				require.Contains(t, string(script), "\n"+ordered+"\n", ".ci/run does not run the README's test command")
 				continue
 			case strings.HasPrefix(command, "go run "):
 				servesByHand(t, dir, command)
