@@ -46,8 +46,7 @@ func (r *run) conclude(ctx context.Context, t testing.TB, res *Result, runErr er
 // deliver hands this shard's part over to shard 0.
 func (r *run) deliver(t testing.TB, own *Result, runErr error) (*Result, error) {
 	t.Helper()
-	shard := r.settings.shard
-	name := fmt.Sprintf("shard %d of %d", shard.Index, shard.Count)
+	name := fmt.Sprintf("shard %d of %d", r.place.Index, r.place.Count)
 	data, err := json.Marshal(own)
 	if err != nil {
 		return own, err
@@ -78,7 +77,7 @@ func (r *run) deliver(t testing.TB, own *Result, runErr error) (*Result, error) 
 	if err != nil {
 		return own, fmt.Errorf("%s: shard 0's result: %w", name, err)
 	}
-	res.elsewhere, res.taken, res.over = merged.Where, merged.Taken, merged.Over
+	res.elsewhere, res.taken, res.over, res.then = merged.Where, merged.Taken, merged.Over, merged.Then
 	if d.Problem == "" {
 		for _, name := range []string{requestsFile, resultFile} { // shard 0 has all of it
 			_ = os.Remove(filepath.Join(r.dir, name))
@@ -123,7 +122,13 @@ func (r *run) gather(ctx context.Context, own *Result, runErr error) (*Result, e
 	if err != nil {
 		return res, err
 	}
-	root.Announce(meet.Merged{Result: data, Where: fmt.Sprintf("shard 0's, in %s", res.Dir), Taken: res.taken, Over: res.Counts.Sent == 0 || runErr != nil})
+	m := meet.Merged{Result: data, Where: fmt.Sprintf("shard 0's, in %s", res.Dir), Taken: res.taken, Over: res.Counts.Sent == 0 || runErr != nil}
+	if then := r.from.then; then != nil && !m.Over {
+		if m.Then, err = then(res); err != nil {
+			return res, err
+		}
+	}
+	root.Announce(m)
 	if res.Ended != endedLost {
 		_ = os.RemoveAll(filepath.Join(r.whole, partsDir))
 	}
@@ -140,6 +145,12 @@ func (r *run) mergeParts(own *Result, parts []meet.Part, dir string) (*Result, e
 	var lostParts []string
 	parts = append([]meet.Part{mine}, parts...)
 	for _, p := range parts {
+		if p.Place.Index >= own.Scenario.Load.ShardCount { // it had nothing to send
+			if p.Lost != "" {
+				lostParts = append(lostParts, fmt.Sprintf("shard %d of %d at %s: %s", p.Place.Index, p.Place.Count, p.From, report.Escape(p.Lost)))
+			}
+			continue
+		}
 		res, err := own, error(nil)
 		if p.Place.Index > 0 || p.Lost != "" {
 			res, err = r.part(own, p)
@@ -172,7 +183,7 @@ func (r *run) mergeParts(own *Result, parts []meet.Part, dir string) (*Result, e
 	if len(lostParts) > 0 {
 		res.Partial, res.Ended = true, endedLost
 	}
-	for i, p := range parts {
+	for i, p := range parts[:len(res.Shards)] {
 		info := &res.Shards[i]
 		info.From, info.ClockBound, info.ClockDrift, info.Lost = p.From, Value(p.Bound.Seconds()), Value(p.Drift.Seconds()), report.Escape(p.Lost)
 	}
@@ -232,7 +243,7 @@ func (r *run) part(own *Result, p meet.Part) (*Result, error) {
 	res.Target, res.Scenario, res.Health = own.Target, own.Scenario, unknownHealth(own.Health.Limits)
 	res.Scenario.Load.ShardIndex = p.Place.Index
 	res.Environment = Environment{Version: own.Environment.Version}
-	res.Counts.Planned = load.Shard(p.Place).Of(max(own.Scenario.Load.Requests, r.extent))
+	res.Counts.Planned = load.Shard{Index: p.Place.Index, Count: own.Scenario.Load.ShardCount}.Of(max(own.Scenario.Load.Requests, r.extent))
 	if sent != nil {
 		res.Health, res.Environment, res.Ended = sent.Health, sent.Environment, cmp.Or(sent.Ended, endedLost)
 		res.Counts.Planned, res.Counts.Dropped, res.Counts.Unsent = sent.Counts.Planned, sent.Counts.Dropped, sent.Counts.Unsent

@@ -48,6 +48,9 @@ type driver struct {
 // measure drives the load and gives what it measured, whatever ended it. The
 // error is one of the set-up that only showed during the run.
 func (r *run) measure(ctx context.Context) (*Result, error) {
+	if r.looksOn {
+		return r.lookOn(ctx)
+	}
 	ctx, lose := context.WithCancelCause(ctx)
 	defer lose(nil)
 	d := &driver{run: r, stop: ctx, collector: newCollector(), slots: slots{client: r.client}}
@@ -165,7 +168,7 @@ func (d *driver) phases(ctx context.Context) (load.Report, health.Readings) {
 		d.warmup.Store(false)
 		warmedUp = true
 	}
-	if _, err := d.begin(ctx, "connections"); err != nil {
+	if _, err := d.begin(ctx, phaseConnections); err != nil {
 		return load.Report{Reason: load.ReasonStopped}, health.Readings{}
 	}
 	if d.scraper != nil {
@@ -180,7 +183,7 @@ func (d *driver) phases(ctx context.Context) (load.Report, health.Readings) {
 		}
 	}
 	var err error
-	if d.instant, err = d.begin(ctx, "load"); err != nil {
+	if d.instant, err = d.begin(ctx, phaseLoad); err != nil {
 		return load.Report{Reason: load.ReasonStopped}, health.Readings{}
 	}
 	d.watchShards()

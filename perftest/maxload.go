@@ -31,6 +31,11 @@ import (
 //
 // A probe in which the client was the bottleneck ends the search. So do Ctrl-C
 // and the test's deadline, which also fail the test.
+//
+// Where the shards of a job meet (see package perftest/cluster), shard 0 makes the
+// search on the requests of all, and the others follow it from load to load. Of
+// fewer slots than there are shards each of the first ones has one, and the
+// others look on.
 func MaxLoad(t testing.TB, s Scenario, slos ...SLO) *Capacity {
 	t.Helper()
 	s.Name = cmp.Or(s.Name, t.Name())
@@ -41,46 +46,22 @@ func MaxLoad(t testing.TB, s Scenario, slos ...SLO) *Capacity {
 	if err != nil {
 		t.Fatalf("%s: %v", s.Name, err)
 	}
-	_, closed := s.Load.(Closed)
 	c := &Capacity{Schema: capacitySchema, Version: capacityVersion, Name: s.Name, Test: t.Name(), SLOs: slos, Unit: string(RequestRate), Started: time.Now().UTC()}
-	if closed {
+	if _, closed := s.Load.(Closed); closed {
 		c.Unit = "concurrency"
 	}
 	s.SLOs, s.Extend, s.Repeat = slos, Extend{}, 0 // for the early stop
 	if s.Warmup == (Warmup{}) {
 		s.Warmup.Duration = 30 * time.Second
 	}
-	from := passage{probe: true}
-	var runs []*Result
-	for probe, more := search.Next(); more; probe, more = search.Next() {
-		level := s
-		level.Load = probeLoad(s.Load, probe)
-		level.Name = s.Name + "/" + levelName(level.Load, 0)
-		if closed && level.Warmup.Requests > 0 {
-			level.Warmup.Requests = max(level.Warmup.Requests, int(probe.Load))
-		}
-		if !fits(t, level, runs) {
-			c.CutShort = endedDeadline
-			break
-		}
-		res := runOnce(t, level, from)
+	m := &loadSearch{t: t, scenario: s, slos: slos, search: search, capacity: c}
+	from := passage{probe: true, then: m.then}
+	for next := m.first(); next.Probe != nil; next = m.next {
+		res := runOnce(t, m.level(*next.Probe), from)
 		from = from.after(res)
-		runs = append(runs, res)
-		p, tried := res.probed(probe, slos)
-		c.Probes = append(c.Probes, p)
-		t.Logf("%s", p.line(c.Unit))
-		if res.Ended == endedDeadline || res.Ended == endedInterrupted || interrupted.Load() {
-			c.CutShort = res.Ended
-			break
-		}
-		if p.Outcome == Invalid && tried.Outcome != stats.ProbeInvalid {
-			t.Fatalf("%s: %s", level.Name, p.Reason)
-		}
-		search.Report(tried)
+		m.after(res)
 	}
-	c.take(search.Found(), runs, slos)
-	c.show(t)
-	return c
+	return m.ended()
 }
 
 // fits reports whether a probe will probably end before the test's deadline: by

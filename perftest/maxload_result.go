@@ -63,8 +63,11 @@ type Capacity struct {
 
 	// Result is that of the run that confirmed Lo; nil without one.
 	Result *Result `json:"-"`
-	// File that the search was written to; empty when it could not be.
+	// File that the search was written to; empty when it could not be, and in a
+	// shard other than the first.
 	File string `json:"-"`
+
+	elsewhere string
 }
 
 // Probe is one run of a search.
@@ -87,6 +90,22 @@ type Probe struct {
 	Dir         string    `json:"dir"` // of its result
 }
 
+// Elsewhere says where the verdict on c is, in a process that is a shard of a job
+// other than its first (see package perftest/cluster): there c is what shard 0 has
+// found, and every assertion on it passes. Everywhere else it is empty.
+func (c *Capacity) Elsewhere() string { return c.elsewhere }
+
+// confirming is the position of the probe that Lo stands on; -1 without one.
+func (c *Capacity) confirming() int {
+	last := -1
+	for i, p := range c.Probes {
+		if p.Confirm && p.Load == c.Lo && p.Outcome == Pass {
+			last = i
+		}
+	}
+	return last
+}
+
 // Confirmed reports whether a load was confirmed to meet the SLOs.
 func (c *Capacity) Confirmed() bool { return c.Lo > 0 }
 
@@ -98,15 +117,13 @@ func (c *Capacity) take(f stats.Found, runs []*Result, slos []SLO) {
 		c.Hi = Value(f.Hi)
 	}
 	c.MaxNotReached, c.NonMonotone, c.Cliff = f.MaxNotReached, f.NonMonotone, f.Cliff
-	for i, p := range c.Probes {
-		c.Simulated = runs[i].Simulated
-		if p.Confirm && p.Load == c.Lo && p.Outcome == Pass {
-			c.Result, c.Binding = runs[i], p.Binding
-			good, _ := runs[i].good(requestLimits(slos))
-			c.Goodput = runs[i].perWindow(good)
-		}
+	if i := c.confirming(); i >= 0 {
+		c.Result, c.Binding = runs[i], c.Probes[i].Binding
+		good, _ := runs[i].good(requestLimits(slos))
+		c.Goodput = runs[i].perWindow(good)
 	}
-	if len(runs) > 0 {
+	if n := len(runs); n > 0 {
+		c.Simulated = runs[n-1].Simulated
 		c.save(runs[0])
 	}
 }

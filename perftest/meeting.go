@@ -68,16 +68,44 @@ func (r *run) findPlace() error {
 	if job == nil {
 		return badField("PERFTEST_RENDEZVOUS", "set", `this test cannot meet other shards: add import _ "github.com/slogate/slogate/perftest/cluster" to its package`)
 	}
-	if r.from.probe {
-		return errors.New("perftest.MaxLoad does not run with PERFTEST_RENDEZVOUS, since only shard 0 knows the verdict that the next probe depends on: use perftest.Sweep")
-	}
 	place, err := job.Place(r.settings.shardText)
 	if err != nil {
 		return err
 	}
+	r.place = place
+	if n := r.plan.slots(); r.from.probe && n > 0 && n < place.Count {
+		place.Count = n
+		if r.looksOn = place.Index >= n; r.looksOn {
+			place.Index = 0 // whose checks hold for it too
+		}
+	}
 	r.settings.shardText = fmt.Sprintf("%d/%d", place.Index, place.Count)
 	return nil
 }
+
+// lookOn is measure of a shard for which a step of a search has no slot: it is
+// there with the others, and sends nothing.
+func (r *run) lookOn(ctx context.Context) (*Result, error) {
+	for _, phase := range []string{phaseConnections, phaseLoad} {
+		if _, err := r.begin(ctx, phase); err != nil {
+			break // the end says why
+		}
+	}
+	res := r.result()
+	res.Counts.Planned = 0
+	newCollector().finish(res, 0)
+	if ctx.Err() != nil {
+		res.Partial, res.Ended = true, ended(ctx, nil)
+	}
+	return res, res.save()
+}
+
+// What all shards begin together.
+const (
+	phaseRun         = "run"
+	phaseConnections = "connections"
+	phaseLoad        = "load"
+)
 
 // join meets the other shards: shard 0 waits for none yet.
 func (r *run) join(ctx context.Context) (err error) {
@@ -89,9 +117,8 @@ func (r *run) join(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	shard := r.settings.shard
 	r.meeting, err = meet.Linked().Meet(ctx, meet.Run{
-		Place: meet.Place{Index: shard.Index, Count: shard.Count}, Number: r.number, Test: r.test, Version: environment().Version,
+		Place: r.place, Number: r.number, Test: r.test, Version: environment().Version,
 		Fingerprint: fingerprint, Epoch: r.epoch, Nonce: r.nonce, Dir: r.dir, Grace: r.grace,
 	})
 	if err != nil {
@@ -107,7 +134,7 @@ func (r *run) join(ctx context.Context) (err error) {
 		case <-ctx.Done():
 		}
 	}()
-	if shard.Index > 0 {
+	if r.place.Index > 0 {
 		r.scenario.ServerMetrics = nil // shard 0 asks for them
 		return nil
 	}

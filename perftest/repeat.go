@@ -56,7 +56,7 @@ func (r *Result) mustBeJudged(t testing.TB) {
 
 // after is the passage of a run that goes on after res.
 func (p passage) after(res *Result) passage {
-	return passage{skip: p.skip + res.taken, probe: p.probe, repeat: p.repeat + 1}
+	return passage{skip: p.skip + res.taken, probe: p.probe, repeat: p.repeat + 1, then: p.then}
 }
 
 // together makes the last of several runs stand for all of them.

@@ -87,6 +87,7 @@ type Result struct {
 	span    busy       // that its rates are over, where its requests do not say
 	taken   int        // requests that the run took from its workload
 	over    bool       // shard 0's test does not go on
+	then    []byte     // how a search goes on after it, as shard 0 says
 	stored  bool       // it was read back, and its files stay as they are
 
 	within   bool // a later run of its scenario stands for it too

@@ -54,6 +54,8 @@ type run struct {
 	meeting  meet.Meeting            // of the shards of the load; nil where they do not meet
 	watching chan struct{}           // closed when nobody waits for the meeting's end
 	number   int                     // of the runs in which shards meet
+	place    meet.Place              // which shard this is of those that meet; its part of the load is the settings'
+	looksOn  bool                    // it has none, in a step of a search that has too few slots
 	whole    string                  // folder of the result of all shards, where they meet
 	torn     error                   // of the writing of the records
 	extent   int                     // requests that the load has come to, of all shards, where it may be extended
@@ -111,7 +113,7 @@ func (r *run) setUp(ctx context.Context) error {
 	if !s.Target.Simulated {
 		host := r.endpoint.host
 		if r.settings.rendezvous { // shards on one machine do not wait for each other
-			host += "#" + r.settings.shardText
+			host += fmt.Sprintf("#%d/%d", r.place.Index, r.place.Count)
 		}
 		r.unlock, err = lockTarget(ctx, host, func() {
 			r.logf("another scenario is measuring %s: waiting for it", r.endpoint.host)
@@ -140,7 +142,7 @@ func (r *run) setUp(ctx context.Context) error {
 	if err := r.scrape(ctx, header, cfg); err != nil {
 		return err
 	}
-	_, err = r.begin(ctx, "run")
+	_, err = r.begin(ctx, phaseRun)
 	return err
 }
 

@@ -139,6 +139,9 @@ type passage struct {
 	nonce  uint64 // the number of the first one, 0 for one of its own
 	probe  bool   // it is one of a search: what it misses, and that it is cut short for it, is no error
 	repeat uint64 // added to the seed of the load, but not to the workload's: its data goes on
+	// then says how a search goes on after a run, as the others have to know it
+	// where shards meet; nil of any other run.
+	then func(*Result) ([]byte, error)
 }
 
 // levelName is the sub-test's name of a level.

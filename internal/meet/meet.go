@@ -137,6 +137,7 @@ type Merged struct {
 	Where  string // the verdict is, in words
 	Taken  int    // requests that the run took from its workload, the most of all shards
 	Over   bool   // the test does not go on
+	Then   []byte // JSON: how a search goes on; nil after any other run
 }
 
 // Stopped is why a shard's run ends that shard 0 has stopped: one word, such as

@@ -43,6 +43,9 @@ func (s *rowSource) Next() (perftest.Request, error) {
 	if s.next == 20 && os.Getenv("CLUSTER_FAILS") != "" {
 		return perftest.Request{}, errors.New("row 20 cannot be read")
 	}
+	if last, err := strconv.Atoi(os.Getenv("CLUSTER_DIES_AT")); err == nil && s.next >= last {
+		os.Exit(3)
+	}
 	if s.next == s.end {
 		return perftest.Request{}, io.EOF
 	}
@@ -129,6 +132,16 @@ func TestChildExtend(t *testing.T) {
 			assert.Gate(t, perftest.Run(t, s))
 		}
 	}
+}
+
+// TestChildSearch searches a concurrency, from one below the number of shards.
+func TestChildSearch(t *testing.T) {
+	child(t)
+	s := perftest.Scenario{Target: target(t), Workload: rows{1 << 30}, Warmup: perftest.Warmup{Requests: 3}, Load: perftest.Closed{Concurrency: 2, Requests: 40}}
+	found := perftest.MaxLoad(t, s, assert.ErrorRate().AtMost(0.05))
+	assert.MaxLoadAtLeast(t, found, 1)
+	require.Equal(t, found.Confirmed(), found.Result != nil)
+	t.Logf("found %v", found.Lo)
 }
 
 // TestChildGate has an objective that is soon lost, if one of two servers is slow.

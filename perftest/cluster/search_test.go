@@ -1,0 +1,159 @@
+//go:build unix
+
+package cluster_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/slogate/slogate/internal/stats"
+	"github.com/slogate/slogate/perftest"
+	"github.com/stretchr/testify/require"
+)
+
+// fiveAtOnce answers five requests at once, and refuses those beyond.
+func fiveAtOnce(t *testing.T) string {
+	var flying atomic.Int64
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		n := flying.Add(1)
+		time.Sleep(5 * time.Millisecond)
+		// Its place is free before the client can know of its end.
+		if flying.Add(-1); n > 5 {
+			http.Error(w, "busy", http.StatusServiceUnavailable)
+			return
+		}
+		w.Header().Set("Content-Type", "text/event-stream")
+		for _, token := range []string{"a", "b"} {
+			fmt.Fprintf(w, `data: {"choices":[{"index":0,"delta":{"content":%q}}]}`+"\n\n", token)
+		}
+		fmt.Fprint(w, `data: {"choices":[],"usage":{"prompt_tokens":3,"completion_tokens":2}}`+"\n\ndata: [DONE]\n\n")
+	}))
+	t.Cleanup(s.Close)
+	return s.URL
+}
+
+// capacity is shard 0's search.
+func (j *job) capacity() *perftest.Capacity {
+	j.t.Helper()
+	var found []string
+	require.NoError(j.t, filepath.WalkDir(j.results[0], func(path string, _ fs.DirEntry, err error) error {
+		if strings.HasPrefix(filepath.Base(path), "maxload-") {
+			found = append(found, path)
+		}
+		return err
+	}))
+	require.Len(j.t, found, 1, j.out[0].String())
+	data, err := os.ReadFile(found[0])
+	require.NoError(j.t, err)
+	c := new(perftest.Capacity)
+	require.NoError(j.t, json.Unmarshal(data, c))
+	return c
+}
+
+// requireSearch holds a search of shards against the one that a process of its own
+// makes of the same requests: each step is judged by its merged requests alone, and
+// leads to the next one.
+func requireSearch(t *testing.T, c *perftest.Capacity, start float64) {
+	t.Helper()
+	search, err := stats.NewSearch(stats.SearchConfig{Start: start, Integer: true})
+	require.NoError(t, err)
+	for _, p := range c.Probes {
+		next, more := search.Next()
+		require.True(t, more)
+		require.Equal(t, next, stats.Probe{Load: float64(p.Load), Confirm: p.Confirm})
+		r, err := perftest.ReadResult(p.Dir)
+		require.NoError(t, err)
+		v := r.Judge(c.SLOs...)[0]
+		outcome := v.Point
+		if p.Confirm {
+			outcome = v.Outcome
+		}
+		if p.Saturated {
+			outcome = perftest.Fail
+		}
+		require.Equal(t, outcome, p.Outcome, "at %v", p.Load)
+		tried := stats.Tried{Probe: next, Outcome: stats.ProbeOpen}
+		switch p.Outcome {
+		case perftest.Pass:
+			tried.Outcome = stats.ProbeMet
+		case perftest.Fail:
+			tried.Outcome = stats.ProbeMissed
+		}
+		search.Report(tried)
+	}
+	_, more := search.Next()
+	require.False(t, more)
+	require.Equal(t, search.Found().Lo, float64(c.Lo))
+}
+
+// Three shards search together what one process finds: by hand, 2, 4 and 8
+// double, sqrt(4·8) is 5.7, which rounds to 6, and 5 is left, and is confirmed. With
+// two slots the third shard looks on.
+func TestShardsSearchTogether(t *testing.T) {
+	t.Parallel()
+	const n = 3
+	j := startJob(t, n, "TestChildSearch", fiveAtOnce(t), nil)
+	require.Equal(t, make([]int, n), j.wait(), j.out[1].String()+j.out[0].String())
+	c := j.capacity()
+	var loads []float64
+	for _, p := range c.Probes {
+		loads = append(loads, float64(p.Load))
+	}
+	require.Equal(t, []float64{2, 4, 8, 6, 5, 5}, loads, j.out[0].String())
+	requireSearch(t, c, 2)
+	var rows []int
+	for i, p := range c.Probes {
+		r, err := perftest.ReadResult(p.Dir)
+		require.NoError(t, err)
+		shards := min(n, int(p.Load))
+		require.Len(t, r.Shards, shards)
+		require.NoDirExists(t, filepath.Join(p.Dir, "shards"))
+		slots := map[int]bool{}
+		measured := 0
+		for _, l := range lines(t, p.Dir) {
+			rows = append(rows, l.Row)
+			if l.Phase == "measured" {
+				measured++
+				require.Equal(t, l.Index%shards, l.Slot%shards)
+				slots[l.Slot] = true
+			}
+		}
+		require.Len(t, slots, int(p.Load))
+		if p.Outcome == perftest.Pass {
+			require.Equal(t, r.Counts.Planned, measured, "step %d", i+1)
+		}
+		requireSameFigures(t, r)
+	}
+	slices.Sort(rows)
+	require.Len(t, slices.Compact(slices.Clone(rows)), len(rows), "each step goes on with the workload")
+	for i := 1; i < n; i++ {
+		require.Empty(t, dirs(t, j.results[i]))
+		require.Contains(t, j.out[i].String(), "TestChildSearch: the verdict on its max load is shard 0's, in "+j.results[0])
+		require.Contains(t, j.out[i].String(), "assert.MaxLoadAtLeast: the verdict is shard 0's, in "+j.results[0])
+		require.Contains(t, j.out[i].String(), "found 5")
+	}
+}
+
+// A shard that is lost in a step ends the search of all.
+func TestAShardIsLostInASearch(t *testing.T) {
+	t.Parallel()
+	dies := startJob(t, 3, "TestChildSearch", fiveAtOnce(t), func(i int) []string {
+		if i == 1 {
+			return []string{"CLUSTER_DIES_AT=100"}
+		}
+		return nil
+	})
+	require.Equal(t, []int{1, 3}, dies.wait()[:2], "the third one has passed its verdict on, or had not begun")
+	require.Contains(t, dies.out[0].String(), "INVALID: ")
+	require.Contains(t, dies.out[0].String(), "shard 1 of 3 at 127.0.0.1: its connection was lost")
+}
