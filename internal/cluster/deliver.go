@@ -130,8 +130,8 @@ func (m *member) Deliver(ctx context.Context, d meet.Delivery) (meet.Merged, err
 	}
 	if err := m.conn.sendJSON(kindEnd, e); err != nil {
 		select {
-		case <-m.gone:
-		default:
+		case <-m.gone: // what came last says why
+		case <-time.After(farewell):
 			return meet.Merged{}, err
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io/fs"
+	"math/rand/v2"
 	"net"
 	"os"
 	"os/exec"
@@ -38,10 +39,7 @@ type job struct {
 // startJob starts a child test as n shards on this machine; env is for shard i.
 func startJob(t *testing.T, n int, test, url string, env func(i int) []string) *job {
 	t.Helper()
-	free, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	address := free.Addr().String()
-	require.NoError(t, free.Close())
+	address := freeAddress(t)
 	j := &job{t: t}
 	for i := range n {
 		j.results = append(j.results, t.TempDir())
@@ -60,6 +58,21 @@ func startJob(t *testing.T, n int, test, url string, env func(i int) []string) *
 		j.cmds, j.out = append(j.cmds, cmd), append(j.out, out)
 	}
 	return j
+}
+
+// freeAddress is one that no connection of another test can take meanwhile, as
+// systems give those ports from 32768 on.
+func freeAddress(t *testing.T) string {
+	t.Helper()
+	for range 100 {
+		free, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", 20_000+rand.IntN(12_000)))
+		if err == nil {
+			require.NoError(t, free.Close())
+			return free.Addr().String()
+		}
+	}
+	require.FailNow(t, "no port is free")
+	return ""
 }
 
 // wait waits for all shards, and gives their exit codes.
@@ -279,6 +292,7 @@ func TestKilledShard(t *testing.T) {
 func TestShardZeroStopsAll(t *testing.T) {
 	t.Parallel()
 	t.Run("interrupted", func(t *testing.T) {
+		t.Parallel()
 		j := startJob(t, 2, "TestChildLong(er)?", server(t), nil)
 		require.Eventually(t, j.came, 20*time.Second, 20*time.Millisecond)
 		require.NoError(t, j.cmds[0].Process.Signal(syscall.SIGINT))
@@ -291,6 +305,7 @@ func TestShardZeroStopsAll(t *testing.T) {
 		require.Positive(t, r.Shards[1].Counts.Sent)
 	})
 	t.Run("must fail", func(t *testing.T) { // by what another shard measures
+		t.Parallel()
 		slow := simserver.Start(t, simserver.Profile{Model: "m", TTFT: 200 * time.Millisecond, TPOT: time.Millisecond}).URL()
 		j := startJob(t, 2, "TestChildGate", server(t), func(i int) []string {
 			if i == 0 {
@@ -317,6 +332,7 @@ func TestShardsExtendOnePlan(t *testing.T) {
 	url := server(t)
 	for _, load := range []string{"open", "closed"} {
 		t.Run(load, func(t *testing.T) {
+			t.Parallel()
 			const n = 3
 			j := startJob(t, n, "TestChildExtend", url, func(int) []string { return []string{"CLUSTER_LOAD=" + load} })
 			require.Equal(t, make([]int, n), j.wait(), j.out[1].String()+j.out[0].String())
