@@ -194,7 +194,7 @@
 // INCOMPARABLE. Lines are only ever added, and what is compared with is the last
 // series of runs with the same fingerprint, so that one file serves several
 // machines. [AB] compares two servers without a file, and [MaxLoad] searches the
-// highest load that a server bears.
+// highest load that a server bears, also from several machines.
 //
 // # Living with go test
 //

@@ -79,7 +79,8 @@ type Scenario struct {
 // Extend is how far a run goes on that is inconclusive: it measures as many
 // requests again as it has so far, until all of its scenario's SLOs are decided
 // or there are Requests of them. Each look at the evidence is judged so much the
-// stricter that all of them together are as sure as one.
+// stricter that all of them together are as sure as one. Where shards meet (see
+// package perftest/cluster), Requests are those of all, who go on together.
 type Extend struct {
 	// Requests is the most to measure in all; more than the load's. 0 is none.
 	Requests int

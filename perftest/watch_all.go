@@ -12,7 +12,8 @@ import (
 )
 
 // watchAll watches the requests of all shards for shard 0, as their files grow
-// in its folder, in goroutines that no sender and no writer ever waits for.
+// in its folder, in goroutines that no sender and no writer ever waits for. One of
+// them reads at a time: it is one processor of the client's at the most.
 //
 // A record that is late is to it what a request in flight is to the watch of one
 // process: not known yet, and taken to keep every objective. So it stops no run
@@ -21,6 +22,7 @@ import (
 // with the run.
 type watchAll struct {
 	ended chan struct{}
+	turn  chan struct{} // holds one: who reads
 	work  sync.WaitGroup
 
 	mu    sync.Mutex
@@ -34,7 +36,7 @@ const lookEvery = 200 * time.Millisecond
 // newWatchAll follows the files of shards whose epochs are so long after shard
 // 0's.
 func newWatchAll(w watch, files []string, epochs []time.Duration) *watchAll {
-	all := &watchAll{ended: make(chan struct{}), watch: w}
+	all := &watchAll{ended: make(chan struct{}), turn: make(chan struct{}, 1), watch: w}
 	for i, file := range files {
 		all.work.Go(func() { all.follow(file, epochs[i]) })
 	}
@@ -66,7 +68,10 @@ func (a *watchAll) follow(name string, epoch time.Duration) {
 		return
 	}
 	defer f.Close()
-	in := record.NewReader(&growing{f, a.ended})
+	a.turn <- struct{}{}
+	defer func() { <-a.turn }()
+	in := record.NewReader(&growing{f, a})
+	in.WithoutEvents = true // no objective that is looked at is about them
 	var rec record.Record
 	for rec.Reset(); in.Next(&rec) == nil; rec.Reset() {
 		rec.Shift(int64(epoch))
@@ -117,25 +122,27 @@ func (a *watchAll) close() string {
 	return a.watch.why
 }
 
-// growing is a file that is being written: at its end more is waited for.
+// growing is a file that is being written: at its end more is waited for. Who
+// reads it has the turn, and gives it to the others here.
 type growing struct {
-	file  *os.File
-	ended <-chan struct{}
+	file *os.File
+	of   *watchAll
 }
 
-func (g *growing) Read(p []byte) (int, error) {
+func (g *growing) Read(p []byte) (n int, err error) {
+	<-g.of.turn
+	defer func() { g.of.turn <- struct{}{} }()
 	for {
 		select {
-		case <-g.ended: // what is left matters no more
+		case <-g.of.ended: // what is left matters no more
 			return 0, io.EOF
 		default:
 		}
-		n, err := g.file.Read(p)
-		if n > 0 || err != io.EOF {
+		if n, err = g.file.Read(p); n > 0 || err != io.EOF {
 			return n, err
 		}
 		select {
-		case <-g.ended:
+		case <-g.of.ended:
 		case <-time.After(lookEvery):
 		}
 	}

@@ -40,18 +40,25 @@ func BenchmarkAppendLine(b *testing.B) {
 }
 
 func BenchmarkReader(b *testing.B) {
+	b.Run("whole", func(b *testing.B) { benchmarkReader(b, false) })
+	b.Run("without events", func(b *testing.B) { benchmarkReader(b, true) })
+}
+
+func benchmarkReader(b *testing.B, without bool) {
 	var r Record
 	r.Reset()
 	typical(&r, 1, 64)
 	line := appendLine(nil, &r)
 	file := bytes.Repeat(line, 1000)
 	rd := NewReader(bytes.NewReader(file))
+	rd.WithoutEvents = without
 	b.SetBytes(int64(len(line)))
 	b.ReportAllocs()
 	for b.Loop() {
 		err := rd.Next(&r)
 		if err == io.EOF {
 			rd = NewReader(bytes.NewReader(file))
+			rd.WithoutEvents = without
 			err = rd.Next(&r)
 		}
 		if err != nil {

@@ -57,8 +57,9 @@ func (p *parser) record(r *Record) error {
 			seen |= 1 << i
 			next = i + 1
 		}
-		value := p.value()
-		if err := p.set(r, i, value); err != nil {
+		if i >= columnGaps && p.reader.WithoutEvents {
+			p.pass()
+		} else if err := p.set(r, i, p.value()); err != nil {
 			return err
 		}
 		if !p.take(',') {

@@ -40,6 +40,10 @@ func (e *LineError) Unwrap() error { return e.Err }
 // unknown, so that files of other versions can be read; everything else that a
 // Writer would not write is an error.
 type Reader struct {
+	// WithoutEvents passes over the events of each record, which are most of a
+	// line, unread.
+	WithoutEvents bool
+
 	in    *bufio.Reader
 	long  []byte // a line that does not fit into in's buffer
 	lines int

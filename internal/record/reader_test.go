@@ -87,6 +87,23 @@ func TestReaderTakesOtherVersions(t *testing.T) {
 	require.Equal(t, io.EOF, rd.Next(&got))
 }
 
+// Without its events a record is the same otherwise, whatever they are.
+func TestReaderWithoutEvents(t *testing.T) {
+	want := *full()
+	want.Message = "gave up \"after\" 1 s\n\u2028\x7f\ufffd é"
+	want.Events = nil
+	rd := NewReader(bytes.NewReader(append(appendLine(nil, full()), lineWith(`,"event_gaps_s":[1 2],"event_kinds":5,"row":7`)...)))
+	rd.WithoutEvents = true
+	var r Record
+	require.NoError(t, rd.Next(&r))
+	if diff := cmp.Diff(want, r, cmpopts.EquateEmpty()); diff != "" {
+		t.Fatalf("record (-want +got):\n%s", diff)
+	}
+	require.NoError(t, rd.Next(&r))
+	require.Equal(t, 7, r.Row)
+	require.Empty(t, r.Events)
+}
+
 // Wherever the file is cut, the whole lines before the cut are there.
 func TestTornLine(t *testing.T) {
 	file := appendLine(appendLine(nil, full()), full())
