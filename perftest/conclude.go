@@ -175,6 +175,7 @@ func (r *run) mergeParts(own *Result, parts []meet.Part, dir string) (*Result, e
 	if err != nil {
 		return nil, err
 	}
+	m.until = r.until
 	res := m.res
 	res.Dir = dir
 	if own.Ended != endedComplete {
@@ -229,9 +230,12 @@ func (r *run) part(own *Result, p meet.Part) (*Result, error) {
 			return nil, fmt.Errorf("shard %d's result: %w", p.Place.Index, err)
 		}
 		if p.Lost == "" {
-			sent.Dir, sent.Started, sent.Scenario = dir, started, own.Scenario // which has been compared
+			sent.Dir, sent.Scenario = dir, own.Scenario // which has been compared
 			sent.Scenario.Load.ShardIndex = p.Place.Index
-			return sent, sent.save()
+			sent.Started = own.Started.Add(p.Epoch) // on shard 0's clock, for who merges the files
+			err = sent.save()
+			sent.Started = started
+			return sent, err
 		}
 	}
 	res, err := ReadResult(dir)

@@ -22,8 +22,13 @@ import (
 // of the others with clocks that are 3 s apart, each changed.
 func arrived(t *testing.T, change func(p *meet.Part)) (r *run, own *Result, parts []meet.Part, whole *Result) {
 	t.Helper()
-	records := manyRecords(600, 9, false)
-	loop := func(r *Result) { r.Scenario.Load.Concurrency, r.Scenario.Load.Requests = 9, 573 } // the others are a warm-up
+	return arrivedOf(t, 600, change)
+}
+
+func arrivedOf(t *testing.T, n int, change func(p *meet.Part)) (r *run, own *Result, parts []meet.Part, whole *Result) {
+	t.Helper()
+	records := manyRecords(n, 9, false)
+	loop := func(r *Result) { r.Scenario.Load.Concurrency, r.Scenario.Load.Requests = 9, 573 } // of 600 the others are a warm-up
 	whole = asRun(t, records, loop)
 	shards := split(t, records, 3, bySlot(3), func(i int, r *Result) {
 		loop(r)
@@ -179,6 +184,26 @@ func TestShardsGoOnTogether(t *testing.T) {
 		require.Same(t, own, res)
 		require.NoFileExists(t, half, "it looks like a whole one")
 		require.Equal(t, gone, lost.Swap(nil) != nil)
+	}
+}
+
+// When the test's deadline comes before all is merged, that is said while there
+// is time, and the parts can be merged later as they lie there.
+func TestNoTimeToMerge(t *testing.T) {
+	r, own, parts, whole := arrivedOf(t, 3*mostAhead, func(*meet.Part) {})
+	r.until = time.Now()
+	_, err := r.mergeParts(own, parts, r.whole)
+	require.ErrorContains(t, err, "the test's deadline came when 1000 requests were merged: raise go test's -timeout")
+	later := Shards{}
+	for _, dir := range []string{own.Dir, parts[0].Dir, parts[1].Dir} {
+		part, err := ReadResult(dir)
+		require.NoError(t, err)
+		later.Results = append(later.Results, part)
+	}
+	res, err := Merge(filepath.Join(t.TempDir(), "later"), later)
+	require.NoError(t, err)
+	if d := cmp.Diff([]any{whole.Counts, whole.Metrics, whole.Rates, whole.Window}, []any{res.Counts, res.Metrics, res.Rates, res.Window}); d != "" {
+		t.Errorf("merged later (-whole +merged):\n%s", d)
 	}
 }
 

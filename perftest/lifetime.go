@@ -87,6 +87,16 @@ func graceWithin(t testing.TB) time.Duration {
 	return grace
 }
 
+// mergedBy is when a run that merges the parts of all shards gives that up, to
+// say so and where they are; zero without a deadline.
+func mergedBy(t testing.TB) time.Time {
+	d, ok := deadlineOf(t)
+	if !ok {
+		return time.Time{}
+	}
+	return d.Add(-reserve(time.Until(d)) / 3)
+}
+
 // deadlineOf is the deadline of a test; benchmarks have none.
 func deadlineOf(t testing.TB) (time.Time, bool) {
 	if t, has := t.(interface{ Deadline() (time.Time, bool) }); has && !inBubble(t) {

@@ -153,7 +153,8 @@ type merger struct {
 	parts  []part // by their index
 	count  int    // shards of the plan
 	res    *Result
-	server *part // whose scrapes stand for all; nil when none made any
+	server *part     // whose scrapes stand for all; nil when none made any
+	until  time.Time // when it is given up; zero is never
 }
 
 // part is one shard.

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"time"
 
 	"github.com/slogate/slogate/internal/record"
 )
@@ -90,6 +91,9 @@ func (m *merger) copyRecords(w *record.Writer) (sent []int, err error) {
 		w.Put(live[first].rec)
 		if n%mostAhead == 0 {
 			w.Sync()
+			if !m.until.IsZero() && time.Now().After(m.until) {
+				return nil, fmt.Errorf("the test's deadline came when %d requests were merged: raise go test's -timeout, or merge them without sending (PERFTEST_REPLAY)", n)
+			}
 		}
 		more, err := m.next(live[first], w, sent)
 		if err != nil {

@@ -29,6 +29,7 @@ type run struct {
 	test     string        // the test's own name
 	bubble   bool          // it runs in a testing/synctest bubble
 	grace    time.Duration // for requests in flight, when the run is stopped
+	until    time.Time     // by which the parts of all shards have to be merged; zero without a deadline
 	logf     func(string, ...any)
 	warnings []string // of before the load
 	lost     string   // why it was stopped, where it must fail
