@@ -18,7 +18,10 @@
 // load at one instant when all are ready, by estimates of their clocks. Each
 // sends its part of the plan, and its records to shard 0 beside it, which merges
 // them as [perftest.Merge] does, judges and reports. Shard 0 alone decides the
-// test's outcome: in the others assertions pass, and say where the verdict is.
+// test's outcome: in the others assertions pass, and say where the verdict is. So no
+// further run may depend on what an assertion returns, and none may run at the
+// same time as another (t.Parallel): all shards have to make the same ones, in
+// one order.
 //
 // The result says of each shard what it sent, how its client did, and how its
 // clock stood; the report shows it, and [perftest.Result.Apart] gives the parts
