@@ -131,6 +131,15 @@ func TestPartsThatAreNotWhole(t *testing.T) {
 				fmt.Sprintf("PARTIAL: lost shard 1 of 3 after %d of 573 requests", res.begun()))
 			require.Contains(t, r.lost, "shard 1 of 3")
 			require.Equal(t, Invalid, res.Judge(SLO{Metric: TTFT, Stat: "p50", Op: Below, Limit: 60})[0].Point)
+			res.Shards[0].Ended = endedLost // which was stopped with it
+			v := view{title: res.Name, runs: []viewed{{Result: res}}}
+			var ends, machines []string
+			for _, row := range v.shardTable().Rows {
+				ends, machines = append(ends, row[7].Text), append(machines, row[8].Text)
+			}
+			require.Equal(t, []string{"stopped, since another was lost", s.Ended + ": " + s.Lost, "complete"}, ends)
+			require.Equal(t, []string{"-", "-", "-"}, machines, "which are not known of these")
+			res.Shards[0].Ended = endedComplete
 			again, err := ReadResult(r.whole)
 			require.NoError(t, err)
 			if d := cmp.Diff(res, again, cmpopts.IgnoreUnexported(Result{})); d != "" {

@@ -40,12 +40,19 @@ func (v *view) shardTable() page.Table {
 			if s.ClockBound > 0 {
 				clock += " ± " + report.Duration(float64(s.ClockBound))
 			}
-			if s.Lost != "" {
+			switch {
+			case s.Lost != "":
 				ended = page.Cell{Text: s.Ended + ": " + s.Lost, Mark: page.Warn}
+			case s.Ended == endedLost:
+				ended = text("stopped, since another was lost")
+			}
+			machine := "-" // nothing was heard of it
+			if s.Environment.CPUs > 0 {
+				machine = fmt.Sprintf("%s, %d CPUs", s.Environment.CPU, s.Environment.CPUs)
 			}
 			t.Rows = append(t.Rows, v.row(r, text(fmt.Sprintf("%d of %d", s.Index, s.Count)), text(s.Started.Format("15:04:05.000")), number(clock),
 				number(fmt.Sprint(s.Counts.Sent)), number(fmt.Sprint(s.Counts.Failed)), number(report.Duration(float64(s.Health.SendLag.P99))), number(cpu), ended,
-				text(fmt.Sprintf("%s, %d CPUs", s.Environment.CPU, s.Environment.CPUs))))
+				text(machine)))
 		}
 	}
 	return t
