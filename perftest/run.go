@@ -81,8 +81,10 @@ func runOnce(t testing.TB, s Scenario, from passage) *Result {
 	if err := r.setUp(ctx); errors.Is(err, errShort) {
 		t.Skipf("%s: %v", s.Name, err)
 	} else if err != nil {
-		if cause := context.Cause(ctx); errors.As(cause, new(meet.Gone)) {
-			noteLost(s.Name, report.Escape(cause.Error()))
+		for _, why := range []error{context.Cause(ctx), err} {
+			if errors.As(why, new(meet.Gone)) {
+				noteLost(s.Name, report.Escape(why.Error()))
+			}
 		}
 		err = stopped(ctx, err)
 		r.leave(err.Error())

@@ -73,6 +73,7 @@ func (r *root) gather(ctx context.Context, phase string) error {
 		select {
 		case <-changed:
 		case <-late.C:
+			missing = meet.Gone{Why: missing}
 			r.mu.Lock()
 			r.end(missing)
 			r.mu.Unlock()

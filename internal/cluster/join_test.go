@@ -117,6 +117,7 @@ func TestLateShards(t *testing.T) {
 		go r.Close("")
 		<-m.Ended()
 		require.ErrorContains(t, m.Why(), "shard 2 has not come")
+		require.ErrorAs(t, m.Why(), new(meet.Gone), "no further run waits for it")
 		closeAll(r, m)
 	})
 }
@@ -128,6 +129,7 @@ func TestNoShardZero(t *testing.T) {
 		s.net.Close()
 		begun := time.Now()
 		_, err := s.meet(1, nil)
+		require.ErrorAs(t, err, new(meet.Gone), "no further run waits for it")
 		require.EqualError(t, err, "shard 0 at perf-0:7788 did not take shard 1 of 2 within 1m0s (use of closed network connection): see its log, and PERFTEST_RENDEZVOUS")
 		require.Equal(t, time.Minute, time.Since(begun))
 	})

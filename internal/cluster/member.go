@@ -58,7 +58,7 @@ func join(ctx context.Context, cfg config, run meet.Run) (*member, error) {
 		case <-time.After(retryEvery):
 		case <-ctx.Done():
 			if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-				return nil, fmt.Errorf("shard 0 at %s did not take %s within %v (%s): see its log, and %s", cfg.address, shardName(run.Place.Index, run.Place.Count), cfg.patience, cleaned(last.Error()), envRendezvous)
+				return nil, meet.Gone{Why: fmt.Errorf("shard 0 at %s did not take %s within %v (%s): see its log, and %s", cfg.address, shardName(run.Place.Index, run.Place.Count), cfg.patience, cleaned(last.Error()), envRendezvous)}
 			}
 			return nil, context.Cause(ctx)
 		}

@@ -147,8 +147,8 @@ type Stopped string
 // Error implements error.
 func (s Stopped) Error() string { return "shard 0 has stopped all shards (" + string(s) + ")" }
 
-// Gone is why a run ends whose other process is gone: it comes to no further
-// run either.
+// Gone is why a run ends whose other process is gone, or was waited for in vain:
+// no further run waits for it.
 type Gone struct{ Why error }
 
 // Error implements error.

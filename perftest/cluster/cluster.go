@@ -28,7 +28,8 @@
 // for a comparison.
 //
 // A shard that is lost, late, restarted or of another kind ends the run of all:
-// it is INVALID, what was lost is named, and what had come is kept. Ctrl-C on
+// it is INVALID, what was lost is named, and what had come is kept. For one that
+// is gone, or did not come in time, no further test waits: it fails at once. Ctrl-C on
 // shard 0 stops all shards, and so does an objective of the scenario that must
 // fail: shard 0 looks at what all have sent it so far, of the whole plan. Let the
 // engine restart none.

@@ -385,7 +385,7 @@ func judgedAt(t *testing.T, r *perftest.Result, n int) perftest.Outcome {
 func TestShardsThatDoNotFit(t *testing.T) {
 	t.Parallel()
 	other := startJob(t, 2, "TestChildLong", server(t), func(i int) []string { return []string{fmt.Sprint("CLUSTER_RATE=", i)} })
-	stranger := startJob(t, 2, "TestChildLong", server(t), func(i int) []string {
+	stranger := startJob(t, 2, "TestChildLong(er)?", server(t), func(i int) []string {
 		return []string{"PERFTEST_RENDEZVOUS_WAIT=4s", fmt.Sprintf("PERFTEST_TOKEN=%d-%s", i, token)}
 	})
 	for j, want := range map[*job][2]string{
@@ -397,6 +397,7 @@ func TestShardsThatDoNotFit(t *testing.T) {
 		require.Contains(t, j.out[1].String(), want[1])
 		require.Empty(t, dirs(t, j.results[0]))
 	}
+	require.Contains(t, stranger.out[0].String(), "not run: a shard was lost in an earlier run (TestChildLong: shard 1 has not come, of 2, within 4s")
 }
 
 // A shard that could not set a run up is there for the next one, and so are the
