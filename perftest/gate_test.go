@@ -62,7 +62,6 @@ type errorsT struct {
 func (t *errorsT) Errorf(format string, args ...any) {
 	t.errors = append(t.errors, fmt.Sprintf(format, args...))
 }
-func (t *errorsT) Deadline() (time.Time, bool) { panic("as in a bubble") }
 
 // Of 1,000 planned requests ten may be over p99; all are. With all others good,
 // 50 in one batch of twenty prove no miss: D = 50 var(batch means)/(x (1-x)) is

@@ -107,8 +107,7 @@ type noteT struct {
 	ctx context.Context
 }
 
-func (t *noteT) Context() context.Context    { return t.ctx }
-func (t *noteT) Deadline() (time.Time, bool) { panic("as in a bubble") }
+func (t *noteT) Context() context.Context { return t.ctx }
 
 // A workload that panics on an answer ends the run, and not the process.
 func TestConversationThatPanics(t *testing.T) {

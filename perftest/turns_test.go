@@ -248,5 +248,4 @@ type stoppedT struct {
 	ctx context.Context
 }
 
-func (t *stoppedT) Context() context.Context    { return t.ctx }
-func (t *stoppedT) Deadline() (time.Time, bool) { panic("as in a bubble") }
+func (t *stoppedT) Context() context.Context { return t.ctx }
