@@ -3,6 +3,7 @@ package perftest
 import "math"
 
 // bind marks the verdict that is nearest to its limit, or farthest beyond it.
+// Of those that are INVALID none does.
 func bind(verdicts []Verdict) {
 	best, at := math.Inf(-1), -1
 	for i, v := range verdicts {

@@ -73,7 +73,6 @@ func (r *Result) Judge(slos ...SLO) []Verdict {
 			}
 		}
 	}
-	bind(verdicts)
 	bottleneck := r.bottleneck(slos)
 	if r.elsewhere != "" {
 		bottleneck = "the requests are not here: the verdict is " + r.elsewhere
@@ -81,13 +80,19 @@ func (r *Result) Judge(slos ...SLO) []Verdict {
 	for i := range verdicts {
 		v := &verdicts[i]
 		if bottleneck != "" {
-			v.Outcome, v.Point, v.Reason, v.Evidence = Invalid, Invalid, bottleneck, bottleneck
+			v.tellsNothing(bottleneck)
 		}
 		if r.Partial {
 			v.noPass("the run ended early (" + r.endedHow() + "), so it cannot pass")
 		}
 	}
+	bind(verdicts)
 	return verdicts
+}
+
+// tellsNothing makes a verdict INVALID, whatever it was.
+func (v *Verdict) tellsNothing(why string) {
+	v.Outcome, v.Point, v.Reason, v.Evidence, v.Binding = Invalid, Invalid, why, why, false
 }
 
 // noPass makes a pass INVALID.

@@ -2,6 +2,7 @@ package perftest
 
 import (
 	"math"
+	"strings"
 	"testing"
 	"time"
 
@@ -91,6 +92,37 @@ func TestJudgeBinding(t *testing.T) {
 		for i, v := range r.Judge(c.slos...) {
 			require.Equal(t, i == c.want, v.Binding, v.SLO)
 		}
+	}
+}
+
+// Nothing binds in a run that can tell nothing: the table has no line for it.
+func TestJudgeBindingOfNothing(t *testing.T) {
+	slos := []SLO{{Metric: TTFT, Stat: "p50", Op: Below, Limit: 1}, {Metric: TTFT, Stat: "p50", Op: Below, Limit: 0.01}}
+	lag := func(d time.Duration) *Result { return lagging(d, nil) }
+	early := lag(0)
+	early.Partial, early.Ended = true, endedInterrupted
+	repeated := lag(0)
+	repeated.earlier = []*Result{lag(50 * time.Millisecond)}
+	for name, c := range map[string]struct {
+		r    *Result
+		slos []SLO
+		want int
+	}{
+		"a sound run":              {lag(0), slos, 1},
+		"a client that is slow":    {lag(50 * time.Millisecond), slos, -1},
+		"one run with such client": {repeated, slos, -1},
+		"ended early":              {early, slos[:1], -1},
+		"ended early with a miss":  {early, slos, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			verdicts := c.r.Judge(c.slos...)
+			for i, v := range verdicts {
+				require.Equal(t, i == c.want, v.Binding, v.SLO)
+			}
+			if len(c.slos) > 1 {
+				require.Equal(t, c.want >= 0, strings.Contains(c.r.VerdictTable(verdicts), "binding: "))
+			}
+		})
 	}
 }
 

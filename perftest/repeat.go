@@ -98,8 +98,7 @@ func (r *Result) judgeRuns(slos []SLO) []Verdict {
 			continue
 		}
 		for i := range verdicts {
-			v := &verdicts[i]
-			v.Outcome, v.Point, v.Reason, v.Evidence = Invalid, Invalid, bottleneck, bottleneck
+			verdicts[i].tellsNothing(bottleneck)
 		}
 	}
 	return verdicts

@@ -23,7 +23,7 @@ type Verdict struct {
 	// Gate says that Outcome decides, as for assert.Gate; else Point does.
 	Gate bool `json:"gate"`
 	// Binding marks the objective, of those judged together, that is nearest to
-	// its limit or farthest beyond it.
+	// its limit or farthest beyond it; none of them when all are INVALID.
 	Binding bool `json:"binding"`
 
 	// Measured is the figure in the metric's unit: a percentile is that of
