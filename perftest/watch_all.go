@@ -16,10 +16,10 @@ import (
 // them reads at a time: it is one processor of the client's at the most.
 //
 // A record that is late is to it what a request in flight is to the watch of one
-// process: not known yet, and taken to keep every objective. So it stops no run
-// that the records which come later could save, in whatever order they come. It
-// keeps a sample of each request, as the merged result does, and gives them up
-// with the run.
+// process: not known yet, and taken to keep every objective. So it decides by that
+// very rule, of all that is planned, in whatever order records come. It keeps a
+// sample of each request, as the merged result does, and gives them up with the
+// run.
 type watchAll struct {
 	ended chan struct{}
 	turn  chan struct{} // holds one: who reads
@@ -27,7 +27,7 @@ type watchAll struct {
 
 	mu    sync.Mutex
 	watch watch
-	seen  collector // counts and samples alone
+	seen  *collector
 }
 
 // lookEvery is how often a file is looked at that has not grown.
@@ -36,7 +36,7 @@ const lookEvery = 200 * time.Millisecond
 // newWatchAll follows the files of shards whose epochs are so long after shard
 // 0's.
 func newWatchAll(w watch, files []string, epochs []time.Duration) *watchAll {
-	all := &watchAll{ended: make(chan struct{}), turn: make(chan struct{}, 1), watch: w}
+	all := &watchAll{ended: make(chan struct{}), turn: make(chan struct{}, 1), watch: w, seen: newCollector()}
 	for i, file := range files {
 		all.work.Go(func() { all.follow(file, epochs[i]) })
 	}
@@ -85,14 +85,11 @@ func (a *watchAll) follow(name string, epoch time.Duration) {
 func (a *watchAll) add(rec *record.Record) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if rec.Part == record.Measured && a.watch.why == "" {
-		a.seen.counts.Sent++
-		if rec.Turn == 1 {
-			a.seen.counts.Conversations++
-		}
-		a.seen.samples.all = append(a.seen.samples.all, newSample(rec))
+	if a.watch.why != "" {
+		return false
 	}
-	a.watch.look(&a.seen)
+	a.seen.add(rec)
+	a.watch.look(a.seen)
 	return a.watch.why == ""
 }
 
@@ -118,7 +115,7 @@ func (a *watchAll) close() string {
 		close(a.ended)
 	}
 	a.work.Wait()
-	a.seen.samples = samples{}
+	a.seen = newCollector() // gives its samples up
 	return a.watch.why
 }
 
