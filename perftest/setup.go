@@ -111,12 +111,8 @@ func (r *run) setUp(ctx context.Context) error {
 	if err := r.checkLimits(); err != nil {
 		return err
 	}
-	if !s.Target.Simulated {
-		host := r.endpoint.host
-		if r.settings.rendezvous { // shards on one machine do not wait for each other
-			host += fmt.Sprintf("#%d/%d", r.place.Index, r.place.Count)
-		}
-		r.unlock, err = lockTarget(ctx, host, func() {
+	if !s.Target.Simulated && r.place.Index == 0 { // for whom the other shards wait, and not for each other
+		r.unlock, err = lockTarget(ctx, r.endpoint.host, func() {
 			r.logf("another scenario is measuring %s: waiting for it", r.endpoint.host)
 		})
 		if err != nil {

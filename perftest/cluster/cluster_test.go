@@ -165,11 +165,10 @@ func server(t *testing.T) string {
 // is merged is the result of one run of the same records.
 func TestShardsSendOnePlan(t *testing.T) {
 	t.Parallel()
-	url := server(t)
 	arrivals := map[string][]float64{}
 	var jobs []*job
 	for _, n := range []int{1, 2, 5} {
-		jobs = append(jobs, startJob(t, n, "TestChildPlan", url, nil))
+		jobs = append(jobs, startJob(t, n, "TestChildPlan", server(t), nil))
 	}
 	for _, j := range jobs {
 		n, codes := len(j.cmds), j.wait()
@@ -326,7 +325,8 @@ func TestShardZeroStopsAll(t *testing.T) {
 
 // All shards go on together while the evidence of all leaves the objective open:
 // the plan stays one, each index and row once and in the shard of its number, and
-// what was decided is what one process decides of the same requests.
+// what was decided is what one process decides of the same requests. The two jobs
+// measure one server from one machine, and take turns.
 func TestShardsExtendOnePlan(t *testing.T) {
 	t.Parallel()
 	url := server(t)

@@ -26,7 +26,7 @@ func fiveAtOnce(t *testing.T) string {
 	var flying atomic.Int64
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		n := flying.Add(1)
-		time.Sleep(5 * time.Millisecond)
+		time.Sleep(20 * time.Millisecond) // far more than a client takes from answer to request
 		// Its place is free before the client can know of its end.
 		if flying.Add(-1); n > 5 {
 			http.Error(w, "busy", http.StatusServiceUnavailable)
