@@ -86,11 +86,11 @@ func (r *run) deliver(t testing.TB, own *Result, runErr error) (*Result, error) 
 	if res.Ended == endedInterrupted {
 		interrupted.Store(true)
 	}
-	part := "are part of"
+	far := ""
 	if d.Problem != "" {
-		part = "are not all in (" + report.Escape(d.Problem) + ")"
+		far = " as far as they came (" + report.Escape(d.Problem) + ")"
 	}
-	t.Logf("%s: %s sent %d requests, which %s shard 0's result: the verdict is %s", res.Name, name, own.Counts.Sent, part, report.Escape(merged.Where))
+	t.Logf("%s: %s sent %d requests, which are part of shard 0's result%s: the verdict is %s", res.Name, name, own.Counts.Sent, far, report.Escape(merged.Where))
 	return res, nil
 }
 
