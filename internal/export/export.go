@@ -22,11 +22,27 @@ import (
 // exporter itself can say what was not taken.
 const Patience = 1500 * time.Millisecond
 
-// CheckURL refuses what is no http or https address, by the name of its field.
+// CheckURL refuses what is no http or https address, by the name of its field,
+// and a query or fragment, which no exporter could send: a path is put behind
+// the address.
 func CheckURL(field, raw string) error {
 	u, err := url.Parse(raw)
-	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" {
+	switch {
+	case err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "":
 		return fmt.Errorf(`%s is %q: set it to an address with its scheme, such as "http://host:9091"`, field, Shown(raw))
+	case u.RawQuery != "" || u.ForceQuery:
+		return fmt.Errorf(`%s is %q with a query ([redacted]), which would not be sent: remove what follows the "?", and put a key into Headers`, field, Shown(raw))
+	case u.Fragment != "":
+		return fmt.Errorf(`%s is %q with a fragment, which would not be sent: remove what follows the "#"`, field, Shown(raw))
+	}
+	return nil
+}
+
+// CheckNoUser refuses a name and password in an address for which the exporter
+// cannot send them.
+func CheckNoUser(field, raw string) error {
+	if u, err := url.Parse(raw); err == nil && u.User != nil {
+		return fmt.Errorf(`%s is %q with a name or password ([redacted]), which would not be sent: remove what stands before the "@", and set Headers["Authorization"]`, field, Shown(raw))
 	}
 	return nil
 }
@@ -44,10 +60,11 @@ func CheckHeaders(field string, headers map[string]string) error {
 	return nil
 }
 
-// Shown is a URL without userinfo, query and fragment.
+// Shown is a URL without userinfo, query and fragment; nothing of one in which
+// they cannot be told, as where the scheme is missing.
 func Shown(raw string) string {
 	u, err := url.Parse(raw)
-	if err != nil {
+	if err != nil || u.Host == "" && strings.Contains(raw, "@") {
 		return "[redacted]"
 	}
 	u.User, u.RawQuery, u.Fragment = nil, "", ""

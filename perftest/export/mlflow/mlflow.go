@@ -33,7 +33,8 @@ import (
 
 // Config says where a result goes.
 type Config struct {
-	// URL of the tracking server, such as "http://mlflow:5000".
+	// URL of the tracking server, such as "http://mlflow:5000". A query or
+	// a fragment is refused.
 	URL string
 	// Experiment is its experiment's name, which is made where there is none;
 	// empty means "slogate".

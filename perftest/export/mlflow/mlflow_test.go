@@ -118,7 +118,9 @@ func TestLogFails(t *testing.T) {
 	require.False(t, Log(&r, nil, Config{}))
 	require.False(t, Log(&r, res, Config{URL: "mlflow:5000"}))
 	require.False(t, Log(&r, res, Config{URL: "http://m", Token: "a\nb"}))
-	require.Len(t, r.errors, 3)
+	require.False(t, Log(&r, res, Config{URL: "http://m/?key=hidden"}))
+	require.Len(t, r.errors, 4)
+	require.Contains(t, r.errors[3], `Config.URL is "http://m/" with a query ([redacted])`)
 	require.Contains(t, r.errors[1], `Config.URL is "mlflow:5000"`)
 	require.Contains(t, r.errors[2], "Config.Headers[Authorization] is [redacted]")
 }

@@ -43,6 +43,7 @@ import (
 // Config says where the metrics go.
 type Config struct {
 	// URL takes OTLP over HTTP, such as "http://collector:4318/v1/metrics".
+	// A name and password, a query and a fragment are refused.
 	URL string
 	// Headers are sent along, such as Authorization. Their values are secrets.
 	Headers perftest.Headers
@@ -85,7 +86,7 @@ func Start(t testing.TB, cfg Config) *Exporter {
 }
 
 func open(cfg Config) (*Exporter, error) {
-	if err := cmp.Or(export.CheckURL("Config.URL", cfg.URL), export.CheckHeaders("Config.Headers", cfg.Headers)); err != nil {
+	if err := cmp.Or(export.CheckURL("Config.URL", cfg.URL), export.CheckNoUser("Config.URL", cfg.URL), export.CheckHeaders("Config.Headers", cfg.Headers)); err != nil {
 		return nil, err
 	}
 	if cfg.Interval < 0 {

@@ -3,6 +3,7 @@ package otlp
 import (
 	"io"
 	"net/http"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -69,7 +70,7 @@ func TestSend(t *testing.T) {
 }
 
 func TestSendFails(t *testing.T) {
-	exporttest.WarnsOnce(t, Start(t, Config{URL: exporttest.Hung(t)}), "were not taken: no answer in time")
+	exporttest.WarnsOnce(t, Start(t, Config{URL: strings.Replace(exporttest.Hung(t), "user:hidden-password@", "", 1)}), "were not taken: no answer in time")
 	exporttest.WarnsOnce(t, Start(t, Config{URL: exporttest.Serve(t, func(w http.ResponseWriter, _ *http.Request) {
 		http.Error(w, "hidden", http.StatusServiceUnavailable)
 	})}), "were not taken: status 503")
@@ -81,12 +82,15 @@ func TestSendFails(t *testing.T) {
 
 func TestRefused(t *testing.T) {
 	for want, cfg := range map[string]Config{
-		`Config.URL is ""`:                  {},
+		`Config.URL is ""`: {},
+		`Config.URL is "http://a/v1" with a query ([redacted])`: {URL: "http://a/v1?key=hidden"},
+		`Config.URL is "http://a/v1" with a name or password ([redacted]), which would not be sent: remove what stands before the "@", and set Headers["Authorization"]`: {URL: "http://user:hidden@a/v1"},
 		`Config.Headers[A] is [redacted]`:   {URL: "http://a", Headers: perftest.Headers{"A": "\n"}},
 		"Config.Interval is -1s: set it to": {URL: "http://a", Interval: -time.Second},
 	} {
 		_, err := open(cfg)
 		require.ErrorContains(t, err, want)
+		require.NotContains(t, err.Error(), "hidden")
 	}
 }
 

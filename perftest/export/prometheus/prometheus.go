@@ -45,11 +45,13 @@ type Config struct {
 	// PushURL is a Pushgateway's address, to which the figures are pushed at
 	// the end of a run, in place of those before in the same group: the labels
 	// job and test, which is the name of the test that started the exporter.
-	// Empty pushes nothing.
+	// A name and password in it are sent as basic authorization; a query or a
+	// fragment is refused. Empty pushes nothing.
 	PushURL string
 	// Job of the group; empty means "slogate".
 	Job string
-	// Headers of a push, such as Authorization. Their values are secrets.
+	// Headers of a push, such as Authorization, which wins over a name and
+	// password in PushURL. Their values are secrets.
 	Headers perftest.Headers
 }
 

@@ -91,22 +91,44 @@ func TestPush(t *testing.T) {
 	require.Equal(t, "Bearer k", key)
 }
 
+// A name and password in the address are sent, and give way to the header.
+func TestPushWithPassword(t *testing.T) {
+	var mu sync.Mutex
+	var got []string
+	url := exporttest.Serve(t, func(_ http.ResponseWriter, r *http.Request) {
+		mu.Lock()
+		defer mu.Unlock()
+		got = append(got, r.URL.Path+" "+r.Header.Get("Authorization"))
+	})
+	url = strings.Replace(url, "http://", "http://user:pass@", 1) + "/behind/"
+	exporttest.Run(t, Start(t, Config{PushURL: url}))
+	exporttest.Run(t, Start(t, Config{PushURL: url, Headers: perftest.Headers{"Authorization": "Bearer k"}}))
+	require.Equal(t, []string{
+		"/behind/metrics/job/slogate/test/TestPushWithPassword Basic dXNlcjpwYXNz", // base64 of user:pass
+		"/behind/metrics/job/slogate/test/TestPushWithPassword Bearer k",
+	}, got)
+}
+
 func TestPushFails(t *testing.T) {
 	exporttest.WarnsOnce(t, Start(t, Config{PushURL: exporttest.Hung(t)}), "failed: no answer in time")
 	exporttest.WarnsOnce(t, Start(t, Config{PushURL: exporttest.Serve(t, func(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "hidden "+strings.Repeat("\x1b[31m", 1000), http.StatusForbidden)
 	})}), "failed: status 403")
-	exporttest.WarnsOnce(t, Start(t, Config{PushURL: "http://user:hidden@127.0.0.1:1/x?hidden=1"}), "the push to http://127.0.0.1:1/x failed: dial: connect: connection refused")
+	exporttest.WarnsOnce(t, Start(t, Config{PushURL: "http://user:hidden@127.0.0.1:1/x"}), "the push to http://127.0.0.1:1/x failed: dial: connect: connection refused")
 }
 
 func TestRefused(t *testing.T) {
 	for want, cfg := range map[string]Config{
-		`Config.PushURL is "gateway:9091"`:   {PushURL: "gateway:9091"},
+		`Config.PushURL is "gateway:9091"`: {PushURL: "gateway:9091"},
+		`Config.PushURL is "[redacted]"`:   {PushURL: "user:hidden@gateway:9091"},
+		`Config.PushURL is "http://gateway/x" with a query ([redacted]), which would not be sent: remove what follows the "?"`: {PushURL: "http://user:hidden@gateway/x?token=hidden"},
+		`Config.PushURL is "http://gateway/x" with a fragment, which would not be sent`:                                        {PushURL: "http://gateway/x#hidden"},
 		`Config.Headers[A] is [redacted]`:    {PushURL: "http://a", Headers: perftest.Headers{"A": "\n"}},
 		`Config.Addr is "127.0.0.1:notport"`: {Addr: "127.0.0.1:notport"},
 	} {
 		_, err := open(cfg, "T")
 		require.ErrorContains(t, err, want)
+		require.NotContains(t, err.Error(), "hidden")
 	}
 }
 

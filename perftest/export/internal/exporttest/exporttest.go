@@ -36,7 +36,7 @@ func Hung(t *testing.T) string {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = l.Close() })
-	return "http://user:hidden-password@" + l.Addr().String() + "/?token=hidden-token"
+	return "http://user:hidden-password@" + l.Addr().String() + "/"
 }
 
 // Serve serves h until the test ends.
