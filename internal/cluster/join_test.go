@@ -162,6 +162,7 @@ func TestRestartedShard(t *testing.T) {
 		require.ErrorContains(t, err, "it has come already")
 		_, err = s.meet(1, func(c *config, _ *meet.Run) { c.instance = instanceID() })
 		require.ErrorContains(t, err, "it was restarted, and its requests would be counted twice")
+		require.ErrorContains(t, err, "backoffLimitPerIndex 0", "backoffLimit 0 would end the others with it, and the verdict")
 		require.Equal(t, []error{nil, nil}, begin(t.Context(), "load", r, members[0]))
 		closeAll(r, members[0])
 

@@ -182,7 +182,7 @@ func (r *root) take(h hello, in *conn, from string) (*peer, *refusal) {
 	case h.Count != place.Count || n < 1 || n >= place.Count:
 		return fatal("it is %s, and shard 0 is one of %d: give all the same number", shardName(n, h.Count), place.Count)
 	case known != "" && known != h.Instance:
-		no := refuse("it was restarted, and its requests would be counted twice: let nothing be restarted (Kubernetes: backoffLimit 0, restartPolicy Never; Slurm: --no-requeue)")
+		no := refuse("it was restarted, and its requests would be counted twice: let nothing be restarted (Kubernetes: backoffLimitPerIndex 0, restartPolicy Never; Slurm: --no-requeue)")
 		if r.peers[n] == nil {
 			no.ends = fmt.Errorf("%s at %s: %s", shardName(n, place.Count), from, no.Reason)
 		}
