@@ -101,8 +101,8 @@ func (r *root) missing(phase string) error {
 	if len(late) == 0 {
 		return nil
 	}
-	return fmt.Errorf("%s, of %d, within %v%s: see its log, or wait longer with %s",
-		strings.Join(late, "; "), len(r.peers), r.cfg.patience, strings.Join(append([]string{""}, r.remarks...), "; "), envWait)
+	return fmt.Errorf("%s, of %d, within %v%s: see its log (was it started, with %s=%s?), or wait longer with %s",
+		strings.Join(late, "; "), len(r.peers), r.cfg.patience, strings.Join(append([]string{""}, r.remarks...), "; "), envRendezvous, r.cfg.address, envWait)
 }
 
 // measureAll estimates the clocks of all shards at once.

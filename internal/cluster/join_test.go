@@ -25,7 +25,7 @@ func TestShardsThatDoNotFit(t *testing.T) {
 		"version":     {func(_ *config, r *meet.Run) { r.Version = "v2" }, "it is slogate v2, and shard 0 is v1: build all shards from the same code"},
 		"count":       {func(_ *config, r *meet.Run) { r.Place.Count = 4 }, "it is shard 2 of 4, and shard 0 is one of 3"},
 		"test":        {func(_ *config, r *meet.Run) { r.Test = "TestOther" }, "its run 1 is TestOther, and shard 0's is TestChat"},
-		"fingerprint": {func(_ *config, r *meet.Run) { r.Fingerprint = []byte(`{"load":{"requests":9}}`) }, "its scenario is another than shard 0's: load.requests is 9, and shard 0's is 8"},
+		"fingerprint": {func(_ *config, r *meet.Run) { r.Fingerprint = []byte(`{"load":{"requests":9}}`) }, "its scenario is another than shard 0's: load.requests is 9, and shard 0's is 8: give all shards the same test binary, flags and environment"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -64,10 +64,10 @@ func TestWrongToken(t *testing.T) {
 		go func() { failed <- beginError(r.Begin(t.Context(), "load")) }()
 		time.Sleep(time.Second)
 		_, err = s.meet(1, func(c *config, _ *meet.Run) { c.token = []byte("another-secret-of-some-length") })
-		require.EqualError(t, err, "shard 0 at perf-0:7788 refused shard 1 of 2: its PERFTEST_TOKEN is another than shard 0's")
+		require.EqualError(t, err, "shard 0 at perf-0:7788 refused shard 1 of 2: its PERFTEST_TOKEN is another than shard 0's, and all need the same")
 		require.NoError(t, r.Why())
 		err = <-failed
-		require.EqualError(t, err, "shard 1 has not come, of 2, within 1m0s; a connection from pipe was refused: its PERFTEST_TOKEN is another than shard 0's: see its log, or wait longer with PERFTEST_RENDEZVOUS_WAIT")
+		require.EqualError(t, err, "shard 1 has not come, of 2, within 1m0s; a connection from pipe was refused: its PERFTEST_TOKEN is another than shard 0's, and all need the same: see its log (was it started, with PERFTEST_RENDEZVOUS=perf-0:7788?), or wait longer with PERFTEST_RENDEZVOUS_WAIT")
 		r.Close(err.Error())
 	})
 }
@@ -95,6 +95,32 @@ func TestAStrangerInShardZerosPlace(t *testing.T) {
 	})
 }
 
+// Another service at shard 0's port waits to be spoken to.
+func TestSilenceInShardZerosPlace(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newShards(t, 2)
+		var held []net.Conn
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			for {
+				c, err := s.net.Accept()
+				if err != nil {
+					return
+				}
+				held = append(held, c)
+			}
+		}()
+		_, err := s.meet(1, nil)
+		require.ErrorContains(t, err, "shard 0 at perf-0:7788 did not take shard 1 of 2 within 1m0s (what answers there says nothing, or nothing that shard 0 says: ")
+		_ = s.net.Close()
+		<-done
+		for _, c := range held {
+			_ = c.Close()
+		}
+	})
+}
+
 // A shard that comes late is waited for, for a bounded time; one that comes
 // before shard 0 waits for it.
 func TestLateShards(t *testing.T) {
@@ -112,7 +138,7 @@ func TestLateShards(t *testing.T) {
 		m := <-early
 		begun := time.Now()
 		go func() { _, _ = m.Begin(context.Background(), "load") }()
-		require.EqualError(t, beginError(r.Begin(t.Context(), "load")), "shard 2 has not come, of 3, within 1m0s: see its log, or wait longer with PERFTEST_RENDEZVOUS_WAIT")
+		require.EqualError(t, beginError(r.Begin(t.Context(), "load")), "shard 2 has not come, of 3, within 1m0s: see its log (was it started, with PERFTEST_RENDEZVOUS=perf-0:7788?), or wait longer with PERFTEST_RENDEZVOUS_WAIT")
 		require.Equal(t, time.Minute, time.Since(begun))
 		go r.Close("")
 		<-m.Ended()
@@ -130,7 +156,7 @@ func TestNoShardZero(t *testing.T) {
 		begun := time.Now()
 		_, err := s.meet(1, nil)
 		require.ErrorAs(t, err, new(meet.Gone), "no further run waits for it")
-		require.EqualError(t, err, "shard 0 at perf-0:7788 did not take shard 1 of 2 within 1m0s (use of closed network connection): see its log, and PERFTEST_RENDEZVOUS")
+		require.EqualError(t, err, "shard 0 at perf-0:7788 did not take shard 1 of 2 within 1m0s (use of closed network connection): see shard 0's log, and whether PERFTEST_RENDEZVOUS is its address")
 		require.Equal(t, time.Minute, time.Since(begun))
 	})
 }

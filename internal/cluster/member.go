@@ -58,7 +58,7 @@ func join(ctx context.Context, cfg config, run meet.Run) (*member, error) {
 		case <-time.After(retryEvery):
 		case <-ctx.Done():
 			if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-				return nil, meet.Gone{Why: fmt.Errorf("shard 0 at %s did not take %s within %v (%s): see its log, and %s", cfg.address, shardName(run.Place.Index, run.Place.Count), cfg.patience, cleaned(last.Error()), envRendezvous)}
+				return nil, meet.Gone{Why: fmt.Errorf("shard 0 at %s did not take %s within %v (%s): see shard 0's log, and whether %s is its address", cfg.address, shardName(run.Place.Index, run.Place.Count), cfg.patience, cleaned(last.Error()), envRendezvous)}
 			}
 			return nil, context.Cause(ctx)
 		}
@@ -88,7 +88,7 @@ func knock(ctx context.Context, cfg config, run meet.Run) (_ *member, err error)
 	in := newConn(c, handshakeTimeout)
 	_, challenge, err := in.receive(kindChallenge)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("what answers there says nothing, or nothing that shard 0 says: %w", err)
 	}
 	h := hello{
 		Protocol: protocol, Version: run.Version, Index: run.Place.Index, Count: run.Place.Count, Instance: cfg.instance,

@@ -130,7 +130,7 @@ func (h *hello) signed(token, challenge []byte) ([]byte, error) {
 	return append(proof(token, "shard", challenge, data), data...), nil
 }
 
-var errToken = errors.New("its PERFTEST_TOKEN is another than shard 0's")
+var errToken = errors.New("its PERFTEST_TOKEN is another than shard 0's, and all need the same")
 
 // checkHello reads a signed hello. Nothing of it is looked at before its proof
 // has held.

@@ -200,7 +200,7 @@ func (r *root) take(h hello, in *conn, from string) (*peer, *refusal) {
 	case h.Test != r.run.Test:
 		return fatal("its run %d is %s, and shard 0's is %s: run all shards with the same flags, and let no run depend on an assertion, since all pass but shard 0's", h.Number, cleaned(h.Test), r.run.Test)
 	case string(h.Fingerprint) != string(r.run.Fingerprint):
-		return fatal("its scenario is another than shard 0's: %s", difference(r.run.Fingerprint, h.Fingerprint))
+		return fatal("its scenario is another than shard 0's: %s: give all shards the same test binary, flags and environment", difference(r.run.Fingerprint, h.Fingerprint))
 	case r.why != nil:
 		return nil, refuse("the run has ended: %v", r.why)
 	}
