@@ -142,11 +142,21 @@ func (c *checks) throttle(v *Throttle, limit time.Duration) {
 
 func (c *checks) reading(q Requests, t Thresholds) {
 	if of, on := setting(t.ReadLag, .10); on && q.ITLMedian > 0 {
-		c.longest("read lag p99", q.ReadLag.P99, part(of, q.ITLMedian), moreCPU)
-		c.longest("canary lag p99", q.CanaryLag.P99, part(of, q.ITLMedian), moreCPU)
+		limit := rounded(part(of, q.ITLMedian)) // of a measured figure, and shown
+		c.longest("read lag p99", q.ReadLag.P99, limit, moreCPU)
+		c.longest("canary lag p99", q.CanaryLag.P99, limit, moreCPU)
 	}
 	c.most("coalesced events", q.Coalesced, q.Events, t.Coalesced, .01,
 		"their ITL may be too short: look for a server or proxy that joins events, else "+moreCPU)
+}
+
+// rounded has three digits of d.
+func rounded(d time.Duration) time.Duration {
+	unit := time.Duration(1)
+	for d/unit >= 1000 {
+		unit *= 10
+	}
+	return d.Round(unit)
 }
 
 func (c *checks) machine(r Readings, t Thresholds) {
