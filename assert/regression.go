@@ -91,7 +91,11 @@ func updateBaseline(t TestingT, res *perftest.Result, b Baseline) bool {
 		return false
 	}
 	saved := res.SaveComparison(c)
-	t.Logf("%d runs are appended to %s. What they say of those before:\n%s", c.Candidate, c.File, res.ComparisonTable(c))
+	if c.Outcome == perftest.NoBaseline {
+		t.Logf("%d runs are appended to %s, a new baseline: commit that file", c.Candidate, c.File)
+	} else {
+		t.Logf("%d runs are appended to %s. What they say of those before:\n%s", c.Candidate, c.File, res.ComparisonTable(c))
+	}
 	if saved != nil {
 		t.Errorf("assert.NoRegression: the comparison is not in the result: %v", saved)
 	}

@@ -51,7 +51,7 @@ func TestNoRegression(t *testing.T) {
 	t.Setenv("PERFTEST_UPDATE", "1")
 	r = recorder{}
 	require.True(t, assert.NoRegression(&r, fast, b))
-	require.Regexp(t, `^3 runs are appended to .*T\.jsonl\. What they say`, r.logs[0])
+	require.Regexp(t, `^3 runs are appended to .*T\.jsonl, a new baseline: commit that file$`, r.logs[0])
 	data, err := os.ReadFile(b.File)
 	require.NoError(t, err)
 	require.Equal(t, 3, strings.Count(string(data), "\n"))

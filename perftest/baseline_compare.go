@@ -42,6 +42,7 @@ func (r *Result) compare(b Baseline) (Comparison, []baselineRun, error) {
 		return c, nil, err
 	}
 	var all, with []baselineRun
+	var file string
 	if b.Result != nil {
 		other, err := b.Result.Fingerprint()
 		if err != nil {
@@ -50,7 +51,6 @@ func (r *Result) compare(b Baseline) (Comparison, []baselineRun, error) {
 		print = print.sameLoad()
 		all = b.Result.newRuns(other.sameLoad(), "")
 	} else {
-		var file string
 		file, c.File = b.file(r.Test)
 		if all, err = readBaseline(file, c.File); err != nil {
 			return c, nil, err
@@ -69,7 +69,7 @@ func (r *Result) compare(b Baseline) (Comparison, []baselineRun, error) {
 	case unfit != "":
 		c.Outcome, c.Reason = Invalid, unfit
 	case len(all) == 0:
-		c.Outcome, c.Reason = NoBaseline, "there is no baseline yet"
+		c.Outcome, c.Reason = NoBaseline, "there is no baseline yet, which would be "+file
 	case len(with) == 0:
 		c.Outcome, c.Reason = Incomparable, "no run of the baseline has the fingerprint of these"
 		c.Differs = print.differs(all[len(all)-1].Fingerprint)

@@ -46,6 +46,7 @@ type settings struct {
 	shardText           string
 	rendezvous          bool   // the shards of the load meet
 	shards              string // how many there are, where an engine numbers them
+	token               bool   // they have a secret to meet with
 	nonceText           string
 	nonce               uint64     // of nonceText, once it is checked; 0 for one of the run's own
 	shard               load.Shard // of shardText, once it is checked
@@ -108,6 +109,7 @@ func readSettings() settings {
 		shardText:   either(*flagShard, "PERFTEST_SHARD"),
 		rendezvous:  os.Getenv("PERFTEST_RENDEZVOUS") != "",
 		shards:      os.Getenv("PERFTEST_SHARDS"),
+		token:       os.Getenv("PERFTEST_TOKEN") != "",
 		nonceText:   os.Getenv("PERFTEST_NONCE"),
 		live:        either(*flagLive, "PERFTEST_LIVE"),
 		liveOutside: *flagOutside || truthy(os.Getenv("PERFTEST_LIVE_OUTSIDE")),

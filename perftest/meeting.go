@@ -62,6 +62,9 @@ func (r *run) findPlace() error {
 		if r.settings.shards != "" && r.settings.shardText == "" {
 			return badField("PERFTEST_RENDEZVOUS", fmt.Sprintf("empty with PERFTEST_SHARDS %q", r.settings.shards), "set it to host:port of shard 0, or each shard sends all of the load")
 		}
+		if r.settings.token {
+			return badField("PERFTEST_RENDEZVOUS", "empty with PERFTEST_TOKEN set", "set it to host:port of shard 0, or unset PERFTEST_TOKEN: without it shards do not meet, and each judges what it sends")
+		}
 		return nil
 	}
 	job := meet.Linked()

@@ -3,6 +3,7 @@ package perftest
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -29,14 +30,64 @@ func (m *merger) health() {
 		for _, l := range o.Lines {
 			h.Lines = append(h.Lines, p.says(l))
 		}
-		for _, f := range o.Findings {
-			h.Findings = append(h.Findings, p.says(f))
-		}
 	}
+	h.Findings = m.findings()
 	m.res.Health = h
 	q := m.res.requestsHealth(0)
 	m.res.Health.SendLag, m.res.Health.SlotGap = lagOf(q.SendLag), lagOf(q.SlotGap)
 	m.res.Health.SlotGapShare = per(Value(q.GapTotal.Seconds()), Value(q.WorkerTime.Seconds()))
+}
+
+// mostNamed is how many shards are named one by one, where as many may be the
+// same way as a job has.
+const mostNamed = 4
+
+// findings are those of all shards. What several of them found is one, with what
+// to do about it said once.
+func (m *merger) findings() (all []string) {
+	type finding struct {
+		remedy string
+		seen   []string
+	}
+	var found []*finding
+	byKind := map[string]*finding{}
+	for _, p := range m.parts {
+		for _, f := range p.Health.Findings {
+			seen, remedy, _ := strings.Cut(f, "): ")
+			kind := seen[:max(0, strings.IndexAny(seen, "0123456789"))] + remedy
+			if byKind[kind] == nil {
+				byKind[kind] = &finding{remedy: remedy}
+				found = append(found, byKind[kind])
+			}
+			byKind[kind].seen = append(byKind[kind].seen, p.says(seen)+")")
+		}
+	}
+	for _, f := range found {
+		if more := len(f.seen) - mostNamed; more > 0 {
+			f.seen = append(f.seen[:mostNamed], fmt.Sprintf("%d more", more))
+		}
+		all = append(all, strings.Join(f.seen, "; ")+": "+f.remedy)
+	}
+	return all
+}
+
+// healthLines are those of Health that a summary shows: of many shards those of
+// the first with the most findings.
+func (r *Result) healthLines() (lines []string) {
+	if len(r.Shards) <= mostNamed {
+		return r.Health.Lines
+	}
+	worst := make([]*ShardInfo, len(r.Shards))
+	for i := range r.Shards {
+		worst[i] = &r.Shards[i]
+	}
+	slices.SortStableFunc(worst, func(a, b *ShardInfo) int { return len(b.Health.Findings) - len(a.Health.Findings) })
+	for _, s := range worst[:mostNamed] {
+		for _, line := range s.Health.Lines {
+			lines = append(lines, fmt.Sprintf("shard %d: %s", s.Index, line))
+		}
+	}
+	return append(lines, fmt.Sprintf("%d more shards, with no more findings each: see report.html", len(worst)-mostNamed))
 }
 
 var noLag = Lag{Absent, Absent, Absent}
@@ -77,7 +128,7 @@ func (m *merger) warnings() {
 	}
 	for i, p := range m.parts {
 		if p.Target.URL != m.parts[0].Target.URL {
-			r.Warnings = append(r.Warnings, fmt.Sprintf("shard %d measured %s, shard %d %s: are these one server?", m.parts[0].index, m.parts[0].Target.URL, p.index, p.Target.URL))
+			r.Warnings = append(r.Warnings, fmt.Sprintf("shard %d measured %s, shard %d %s: are these one server?%s", m.parts[0].index, m.parts[0].Target.URL, p.index, p.Target.URL, eachItsOwn(r)))
 			break
 		}
 		if i > 0 && m.apart(&m.parts[i-1], &p) {
@@ -103,6 +154,14 @@ func (m *merger) warnings() {
 			}
 		}
 	}
+}
+
+// eachItsOwn says why shards that were given no server have several.
+func eachItsOwn(r *Result) string {
+	if !r.Simulated {
+		return ""
+	}
+	return " Each shard simulates its own: with PERFTEST_URL all measure the same"
 }
 
 // ownWarnings are those that do not follow from the requests.

@@ -134,6 +134,15 @@ func TestShardsHaveToMeet(t *testing.T) {
 		fatalOf(t, perftest.Scenario{Name: "t", Target: perftest.Target{URL: "http://127.0.0.1:1"}, Workload: same{}, Load: perftest.Closed{Concurrency: 1, Requests: 1}}))
 }
 
+// A part that knows how to meet, and not where, would be judged alone.
+func TestATokenHasToMeet(t *testing.T) {
+	inResults(t)
+	t.Setenv("PERFTEST_SHARD", "0/2")
+	t.Setenv("PERFTEST_TOKEN", "0123456789abcdef")
+	require.Equal(t, `t: PERFTEST_RENDEZVOUS is empty with PERFTEST_TOKEN set: set it to host:port of shard 0, or unset PERFTEST_TOKEN: without it shards do not meet, and each judges what it sends`,
+		fatalOf(t, perftest.Scenario{Name: "t", Target: perftest.Target{URL: "http://127.0.0.1:1"}, Workload: same{}, Load: perftest.Closed{Concurrency: 2, Requests: 2}}))
+}
+
 // A plan that has not one of each for every shard would lose a part of itself.
 func TestTooManyShards(t *testing.T) {
 	inResults(t)

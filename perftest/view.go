@@ -90,7 +90,7 @@ func (r *Result) Summary() string {
 		CachedTokens: r.Metrics.CachedTokens.view(), Conversations: r.Counts.Conversations,
 		FirstTurnTTFT: r.Metrics.FirstTurnTTFT.view(), LaterTurnTTFT: r.Metrics.LaterTurnTTFT.view(),
 		OutputSpeed: r.Metrics.OutputSpeed.view(), TotalSpeed: r.Metrics.TotalSpeed.view(),
-		Warnings: slices.Concat(r.Warnings, r.Health.Findings), Health: r.Health.Lines,
+		Warnings: slices.Concat(r.Warnings, r.Health.Findings), Health: r.healthLines(),
 	}
 	if r.Scenario.Load.Rate.Known() {
 		v.RequestRate = float64(r.Scenario.Load.Rate)
@@ -123,6 +123,9 @@ func (d Distribution) view() report.Dist {
 // partialText says why r is not whole; empty when it is.
 func (r *Result) partialText() string {
 	if !r.Partial {
+		if l := r.Scenario.Load; l.ShardCount > 1 && len(r.Shards) == 0 && !r.cut {
+			return fmt.Sprintf("shard %d of %d alone", l.ShardIndex, l.ShardCount)
+		}
 		return ""
 	}
 	if r.Counts.Planned > 0 {
