@@ -3,6 +3,7 @@ package perftest
 import (
 	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -106,7 +107,11 @@ func (r *Result) changesView(c Comparison) report.ChangesView {
 
 // remedies say what to do about an outcome that is no pass.
 func (r *Result) remedies(c Comparison) (lines []string) {
-	update := "PERFTEST_UPDATE=1 " + strings.TrimSpace("go test "+r.Package) + r.only() + " appends its runs to " + c.File
+	again := ""
+	if len(r.Shards) > 0 && r.Dir != "" { // they ran where the package is not, and need not run again
+		again = "PERFTEST_REPLAY=" + filepath.Dir(r.Dir) + " "
+	}
+	update := "PERFTEST_UPDATE=1 " + again + strings.TrimSpace("go test "+r.Package) + r.only() + " appends its runs to " + c.File
 	switch c.Outcome {
 	case NoBaseline:
 		lines = append(lines, "to make a baseline, "+update+"; then commit that file")
