@@ -75,6 +75,7 @@ func (r *run) provable() error {
 	if planned == 0 && p.rate > 0 {
 		planned = int(math.Ceil(p.rate * p.Duration.Seconds()))
 	}
+	requests := r.turnsOf(planned) * max(1, r.scenario.Repeat)
 	planned *= max(1, r.scenario.Repeat)
 	if planned == 0 || r.settings.shard.Count > 1 && !r.settings.rendezvous {
 		return nil // how many fit into the time is not known, or these are not all
@@ -84,7 +85,7 @@ func (r *run) provable() error {
 	// The margin rule asks for a minute.
 	margin := p.rate == 0 || time.Duration(float64(planned)/p.rate*1e9) >= time.Minute
 	for _, slo := range r.scenario.SLOs {
-		if n := slo.leastRequests(r.scenario.looks(r.plan), margin); n > planned {
+		if n := slo.leastRequests(r.scenario.looks(r.plan), margin); n > requests {
 			lacking = append(lacking, fmt.Sprintf("%v (%d)", slo, n))
 			most = max(most, n)
 		}
@@ -92,8 +93,22 @@ func (r *run) provable() error {
 	if most == 0 {
 		return nil
 	}
-	return badField("Load", fmt.Sprintf("%d requests", planned),
-		fmt.Sprintf("they cannot prove %s even if all keep the limit: measure at least %d (a conversation counts as one; it may take more, to which Extend goes on), or judge without proof: leave SLOs empty and use assert.SLOs", strings.Join(lacking, ", "), most))
+	says, counts := fmt.Sprintf("%d requests", requests), "a conversation counts as one unless its workload is Conversational; "
+	if requests != planned {
+		says, counts = fmt.Sprintf("%d conversations of %d turns or more in all", planned, requests), "each turn counts; "
+	}
+	return badField("Load", says,
+		fmt.Sprintf("they cannot prove %s even if all keep the limit: measure at least %d (%sit may take more, to which Extend goes on), or judge without proof: leave SLOs empty and use assert.SLOs", strings.Join(lacking, ", "), most, counts))
+}
+
+// turnsOf is how many requests n of the load come to: more where the workload
+// knows how many turns its conversations have, and the load cuts none of them.
+func (r *run) turnsOf(n int) int {
+	w, knows := r.scenario.Workload.(Conversational)
+	if !knows || r.plan.Duration > 0 || r.plan.profile != nil {
+		return n
+	}
+	return max(n, w.FewestTurns(n))
 }
 
 // leastRequests is the least number of requests that could prove s, by the

@@ -171,6 +171,43 @@ func TestPlanThatCannotProve(t *testing.T) {
 	}
 }
 
+// Each turn of a conversation is a request of the evidence. Of these two
+// conversations 99 in a row have 49 times 4 turns and one or three more: 197 at
+// the least, of two runs 394; 299 are needed. Where time may cut a conversation,
+// or the workload does not tell, each counts as one.
+func TestPlanOfConversations(t *testing.T) {
+	inResults(t)
+	talk := fixtures.Conversations{Users: [][]string{{"a"}, {"b", "c", "d"}}, Output: 1}
+	p99 := []perftest.SLO{assert.TTFT(assert.P99).Below(time.Second)}
+	for name, c := range map[string]struct {
+		scenario perftest.Scenario
+		turns    int // of a run that is not refused
+		want     string
+	}{
+		"one run": {perftest.Scenario{Workload: talk, Load: perftest.Closed{Concurrency: 4, Requests: 99}}, 0,
+			"Load is 99 conversations of 197 turns or more in all: they cannot prove TTFT p99 < 1s (299) even if all keep the limit: measure at least 299 (each turn counts;"},
+		"two runs": {perftest.Scenario{Workload: talk, Load: perftest.Closed{Concurrency: 4, Requests: 99, KeepEnds: true}, Repeat: 2}, 197, ""},
+		"cut by time": {perftest.Scenario{Workload: talk, Load: perftest.Closed{Concurrency: 4, Requests: 150, Duration: time.Minute}}, 0,
+			"Load is 150 requests: "},
+		"enough": {perftest.Scenario{Workload: talk, Load: perftest.Closed{Concurrency: 4, Requests: 150, KeepEnds: true}}, 300, ""},
+		"not told": {perftest.Scenario{Workload: fixtures.Mix{{Workload: talk}}, Load: perftest.Closed{Concurrency: 4, Requests: 150}}, 0,
+			"(a conversation counts as one unless its workload is Conversational;"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := simserver.Start(t, simserver.Profile{})
+			c.scenario.Target, c.scenario.SLOs = s.Target(), p99
+			if c.want != "" {
+				require.Contains(t, fatalOf(t, c.scenario), c.want)
+				require.Zero(t, s.Requests())
+				return
+			}
+			res := perftest.Run(t, c.scenario)
+			require.Len(t, res.Judge(p99...), 1)
+			require.GreaterOrEqual(t, res.Counts.Sent, c.turns)
+		})
+	}
+}
+
 // A warm-up that leaves slots cold is warned of.
 func TestSmallWarmupIsWarnedOf(t *testing.T) {
 	res, _ := gated(t, perftest.Scenario{Load: perftest.Closed{Concurrency: 4, Requests: 8}, Warmup: perftest.Warmup{Requests: 3}})

@@ -44,7 +44,8 @@ type Scenario struct {
 	Tokenizer Tokenizer
 	// SLOs are the objectives that this run is to prove, for assert.Gate: a plan
 	// that cannot prove them is refused before any load (with go test's -short
-	// the test is skipped), and a run is stopped as soon as one of them must
+	// the test is skipped; a conversation counts as one request, unless the
+	// workload is [Conversational] and no Duration may cut it), and a run is stopped as soon as one of them must
 	// fail, whatever the requests to come do. (Of a load by time, or of
 	// conversations, it is not known how many these are: it is then stopped only
 	// by what one request can miss, such as a maximum or an error rate of 0.)

@@ -15,6 +15,16 @@ type Workload interface {
 	Open(ctx context.Context, run RunInfo) (Source, error)
 }
 
+// Conversational is a [Workload] of conversations that knows, before it is
+// opened, how many turns they have. A plan is then held by its turns against
+// what Scenario.SLOs need; without it each conversation counts as one request.
+type Conversational interface {
+	Workload
+	// FewestTurns is the least number of requests to which n conversations in
+	// a row come, wherever the row begins, when no turn of them fails.
+	FewestTurns(n int) int
+}
+
 // RunInfo is what a workload may need to know of the run that opens it.
 type RunInfo struct {
 	Model    string // the model's name, as sent
