@@ -56,13 +56,14 @@ func TotalRate() Number { return Number{metric: perftest.TotalRate} }
 func RequestRate() Number { return Number{metric: perftest.RequestRate} }
 
 // Goodput is the share of all requests, from 0 to 1, that succeed within every
-// given limit.
+// given limit. A request that the load's Cancel or Drain has given up is not
+// good when it was over a limit by then; see [perftest.Drain].
 func Goodput(limits perftest.Limits) Number {
 	return Number{metric: perftest.Goodput, limits: limits}
 }
 
 // GoodputRate is the number of requests a second that succeed within every
-// given limit.
+// given limit. As of every rate, cancelled ones are no part of it.
 func GoodputRate(limits perftest.Limits) Number {
 	return Number{metric: perftest.GoodputRate, limits: limits}
 }

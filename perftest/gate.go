@@ -230,10 +230,10 @@ func (r judged) mustFail(slo SLO, planned int) bool {
 // which it is not known.
 func (r *Result) against(slo SLO, is func(*sample) (yes, known bool), unknown bool) (flags []bool, n int) {
 	for _, s := range r.inOrder() {
-		if s.cancelled {
+		yes, known := is(s)
+		if s.cancelled && !s.counts(slo) {
 			continue
 		}
-		yes, known := is(s)
 		if !known {
 			yes = unknown
 		}

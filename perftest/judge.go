@@ -139,13 +139,12 @@ func (r judged) judge(slo SLO) (Verdict, stats.Evidence) {
 	case TotalRate:
 		return r.proveRate(v.compareSum(r.Rates.Total, r.Counts.NoUsage), func(s *sample) float64 { return float64(max(s.output, 0) + max(s.input, 0)) })
 	case Goodput, GoodputRate:
-		good, unknown := r.good(slo.Limits)
+		t := r.good(slo.Limits)
 		if slo.Metric == Goodput {
-			n := Value(v.Samples)
-			return r.proveShare(v.compareAtLeast(Value(good)/n, Value(good+unknown)/n, unknown), func(s *sample) (bool, bool) { return s.keeping(slo.Limits) })
+			v.Samples += t.over + t.open
+			return r.proveShare(v.compareShare(t), func(s *sample) (bool, bool) { return s.keeping(slo.Limits) })
 		}
-		low, high := r.perWindow(good), r.perWindow(good+unknown)
-		v = v.compareAtLeast(low, high, unknown)
+		v = v.compareAtLeast(r.perWindow(t.good), r.perWindow(t.good+t.unknown), t.unknown)
 		takeUnknown := (v.Point == Fail) == slo.lower() // for what decides less
 		return r.proveRate(v, func(s *sample) float64 {
 			if kept, known := s.keeping(slo.Limits); kept || !known && takeUnknown {
@@ -182,6 +181,22 @@ func (v Verdict) compareAtLeast(low, high Value, unknown int) Verdict {
 	return l.invalid("%s", untold(unknown, v.Samples))
 }
 
+// compareShare decides by the share of good requests, of all that count.
+func (v Verdict) compareShare(t goodTally) Verdict {
+	share := func(good int) Value { return Value(good) / Value(v.Samples) }
+	low, told, high := share(t.good), share(t.good+t.unknown), share(t.good+t.unknown+t.open)
+	if v.compare(low).Point == v.compare(told).Point && v.compare(told).Point != v.compare(high).Point {
+		return v.compare(low).invalid("%s", mightBeOver(t.open))
+	}
+	return v.compareAtLeast(low, high, t.unknown)
+}
+
+// mightBeOver is the reason of a verdict that turns on requests given up with
+// the load.
+func mightBeOver(n int) string {
+	return fmt.Sprintf("%d requests were cancelled at the end of the load before the limit had passed, and might have been over: set the load's Drain.After to the limit or more", n)
+}
+
 // untold is the reason of a verdict that turns on counts the server did not
 // give.
 func untold(n, of int) string {
@@ -216,7 +231,7 @@ func (r judged) judgeDistribution(v Verdict) (Verdict, stats.Evidence) {
 	case t.unknown > 0 && (passes || v.SLO.Stat == Mean && d.Point == Pass):
 		return d.invalid("%s", untold(t.unknown, t.n+t.unknown)), stats.Evidence{}
 	case t.drained > 0 && passes:
-		return d.invalid("%d requests were cancelled at the end of the load before the limit had passed, and might have been over: set the load's Drain.After to the limit or more", t.drained), stats.Evidence{}
+		return d.invalid("%s", mightBeOver(t.drained)), stats.Evidence{}
 	}
 	return r.proveDistribution(d, t)
 }

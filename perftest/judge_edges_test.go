@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/slogate/slogate/internal/load"
 	"github.com/slogate/slogate/internal/record"
 	"github.com/stretchr/testify/require"
 )
@@ -143,6 +144,56 @@ func TestJudgeFamily(t *testing.T) {
 		SLO{Metric: TTFT, Stat: "p65", Op: Below, Limit: 1}, SLO{Metric: TTFT, Stat: "p66", Op: Below, Limit: 1})[0]
 	require.Equal(t, []Outcome{Fail, Fail}, []Outcome{alone.Point, alone.Outcome}, alone.Evidence)
 	require.Equal(t, []Outcome{Fail, Inconclusive}, []Outcome{family.Point, family.Outcome}, family.Evidence)
+}
+
+// Goodput counts a request that was given up when it was over a limit, and one
+// that was drained before that as what may be either; what its user gave up in
+// time, or had its wait within the limit, is left out. Ten are good.
+func TestGoodputOfCancelled(t *testing.T) {
+	cut := func(after time.Duration, message string, token time.Duration) func(i int) record.Record {
+		return func(i int) record.Record {
+			r := failure(time.Duration(100+i)*time.Second, record.ClassCancelled)
+			r.Message, r.Done = message, r.Sent+int64(after)
+			if token > 0 {
+				r.FirstToken = r.Sent + int64(token)
+			}
+			return r
+		}
+	}
+	drained, byUser := load.ErrDrained.Error(), load.ErrAbandoned.Error()
+	both := Limits{TTFT: time.Second, TPOT: 50 * time.Millisecond}
+	for name, c := range map[string]struct {
+		cut     func(i int) record.Record
+		limits  Limits
+		least   float64
+		want    Outcome
+		samples int
+		reason  string
+	}{
+		"drained over the limit":         {cut(2*time.Second, drained, 0), both, 0.9, Fail, 12, "goodput"}, // 10 of 12
+		"given up by users over it":      {cut(2*time.Second, byUser, 0), both, 0.9, Fail, 12, "goodput"},
+		"a late token is over it too":    {cut(3*time.Second, drained, 2*time.Second), both, 0.9, Fail, 12, "goodput"},
+		"drained before, which decides":  {cut(time.Millisecond, drained, 0), both, 0.9, Invalid, 12, "2 requests were cancelled at the end of the load"},
+		"drained before, and no matter":  {cut(time.Millisecond, drained, 0), both, 0.8, Pass, 12, "goodput"},
+		"given up by users before":       {cut(time.Millisecond, byUser, 0), both, 0.99, Pass, 10, "goodput"},
+		"drained within the limit":       {cut(2*time.Second, drained, time.Millisecond), both, 0.99, Pass, 10, "goodput"},
+		"of tokens nothing is told":      {cut(2*time.Second, drained, 0), Limits{TPOT: 50 * time.Millisecond}, 0.99, Pass, 10, "goodput"},
+		"over one of a latency":          {cut(2*time.Second, drained, time.Millisecond), Limits{TTFT: time.Second, Latency: 2 * time.Second}, 0.99, Fail, 12, "goodput"},
+		"not yet over one of a latency":  {cut(time.Second, drained, time.Millisecond), Limits{Latency: 2 * time.Second}, 0.99, Invalid, 12, "set the load's Drain.After"},
+		"over one, the other still open": {cut(time.Second, drained, 0), Limits{TTFT: time.Second, Latency: 2 * time.Second}, 0.99, Fail, 12, "goodput"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			rs := records(10, func(i int) record.Record { return answer(time.Duration(i)*time.Second, 100*time.Millisecond, 5) })
+			v := resultOf(1, append(rs, records(2, c.cut)...)...).Judge(SLO{Metric: Goodput, Op: AtLeast, Limit: c.least, Limits: c.limits})[0]
+			require.Equal(t, c.want, v.Point, v.Reason)
+			require.Equal(t, c.samples, v.Samples)
+			require.Contains(t, v.Reason, c.reason)
+			if c.want != Invalid {
+				require.InDelta(t, 10/float64(c.samples), float64(v.Measured), 1e-12)
+				require.Equal(t, c.samples-10, v.Over)
+			}
+		})
+	}
 }
 
 // A failure that is in no figure is still told; one that was cancelled with the

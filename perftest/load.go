@@ -84,7 +84,9 @@ type Drain struct {
 	// Cancel gives them up: they are cancelled, and count neither as success
 	// nor as failure, but over the limits that they had passed already. A limit
 	// that they had not may be met or missed: an SLO that they could decide is
-	// INVALID, so that After is best the largest limit or more.
+	// INVALID, so that After is best the largest limit or more. That is so of
+	// limits on TTFT, TTFA, Latency and Response, also within a goodput; no
+	// verdict on TPOT, TTST, ITL, tokens or a rate counts a cancelled request.
 	Cancel bool
 	// After is the time that they get first; 0 means none.
 	After time.Duration
@@ -92,7 +94,7 @@ type Drain struct {
 
 // Cancel abandons a share of the requests, as users do who close a page. They
 // are cancelled, and count neither as success nor as failure, but over the
-// limits that they had passed already.
+// limits (see [Drain]) that they had passed already.
 type Cancel struct {
 	// Share of the requests, 0 to 1; which ones follows from the scenario's
 	// seed and their position.

@@ -119,8 +119,7 @@ func (c *Capacity) take(f stats.Found, runs []*Result, slos []SLO) {
 	c.MaxNotReached, c.NonMonotone, c.Cliff = f.MaxNotReached, f.NonMonotone, f.Cliff
 	if i := c.confirming(); i >= 0 {
 		c.Result, c.Binding = runs[i], c.Probes[i].Binding
-		good, _ := runs[i].good(requestLimits(slos))
-		c.Goodput = runs[i].perWindow(good)
+		c.Goodput = runs[i].perWindow(runs[i].good(requestLimits(slos)).good)
 	}
 	if n := len(runs); n > 0 {
 		c.Simulated = runs[n-1].Simulated

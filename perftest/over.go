@@ -220,6 +220,10 @@ func (s *sample) untold(m Metric) bool {
 // keeping says whether a request is good by every limit, and whether that is
 // known.
 func (s *sample) keeping(l Limits) (good, known bool) {
+	if s.cancelled {
+		over, _ := s.cutBy(l)
+		return false, over
+	}
 	if s.failed {
 		return false, true
 	}
@@ -244,21 +248,60 @@ func (s *sample) keeping(l Limits) (good, known bool) {
 	return kept && told, told || !kept
 }
 
-// good counts the requests that keep every limit, and those of which it is not
-// known.
-func (r *Result) good(l Limits) (good, unknown int) {
+// cutBy is how a cancelled request stands to limits: over one of a wait that it
+// had passed, or open, where it was drained before it had passed or kept each of
+// them. Of others it is left out, as it is of objectives on these.
+func (s *sample) cutBy(l Limits) (over, open bool) {
+	for _, limit := range l.named() {
+		slo := SLO{Metric: limit.metric, Op: Below, Limit: limit.limit.Seconds()}
+		if limit.limit == 0 || !s.limitsWait(slo) {
+			continue
+		}
+		switch y, known := s.cutShort(slo); {
+		case !known:
+			open = open || s.drained
+		case !slo.Op.holds(y, slo.bound()):
+			over = true
+		}
+	}
+	return over, open && !over
+}
+
+// counts reports whether a cancelled request is among those that an objective on
+// a share is about.
+func (s *sample) counts(slo SLO) bool {
+	over, open := s.cutBy(slo.Limits)
+	return slo.Metric == Goodput && (over || open)
+}
+
+// goodTally is how the requests stand to limits that a good one keeps.
+type goodTally struct {
+	good    int
+	unknown int // successes of which the server's silence hides it
+	over    int // cancelled when they were over a limit
+	open    int // drained before they were over or had kept the limits
+}
+
+// good counts the requests that keep every limit.
+func (r *Result) good(l Limits) (t goodTally) {
 	for i := range r.samples.all {
 		s := &r.samples.all[i]
 		if s.cancelled {
+			switch over, open := s.cutBy(l); {
+			case over:
+				t.over++
+			case open:
+				t.open++
+			}
 			continue
 		}
 		kept, known := s.keeping(l)
 		switch {
 		case kept:
-			good++
+			t.good++
 		case !known:
-			unknown++
+			t.unknown++
 		}
 	}
-	return good, unknown
+	return t
 }
