@@ -114,6 +114,9 @@ func (r *run) measure(ctx context.Context) (*Result, error) {
 		}
 	}
 	res.Environment.Clock = r.client.Clock()
+	if res.Health.OutOfFiles = r.client.OutOfFiles(); res.Health.OutOfFiles > 0 {
+		res.Health.FileLimit = health.FileLimit()
+	}
 	res.Health.Thinks = r.plan.Think.Time > 0 || res.Counts.Conversations > 0
 	res.setHealth(ran, r.client.ReadLag(), readings, r.scenario.ClientLimits, r.settings.warnsOfBottleneck())
 	d.findings(res, ran, writeErr)

@@ -1,7 +1,12 @@
 package perftest_test
 
 import (
+	"context"
 	"fmt"
+	"net"
+	"os"
+	"sync/atomic"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -206,6 +211,36 @@ func TestPlanOfConversations(t *testing.T) {
 			require.GreaterOrEqual(t, res.Counts.Sent, c.turns)
 		})
 	}
+}
+
+// An open loop without a bound that runs out of files measures its own limit:
+// the failures are no miss of the server's.
+func TestOutOfFilesIsInvalid(t *testing.T) {
+	inResults(t)
+	synctest.Test(t, func(t *testing.T) {
+		server := simserver.StartPipe(t, simserver.Profile{TTFT: 200 * time.Millisecond, TPOT: 20 * time.Millisecond})
+		target := server.Target()
+		target.Simulated = false // whose client would not be judged
+		dial, open := target.Dial, atomic.Int64{}
+		target.Dial = func(ctx context.Context, network, addr string) (net.Conn, error) {
+			if open.Add(1) > 20 {
+				return nil, &net.OpError{Op: "dial", Net: network, Err: os.NewSyscallError("socket", syscall.EMFILE)}
+			}
+			return dial(ctx, network, addr)
+		}
+		res := perftest.Run(t, perftest.Scenario{
+			Target: target, Workload: fixtures.Prompts{Prompts: []string{"Hello"}, Output: 5}, ColdConnections: true,
+			Load: perftest.Open{Rate: 200, Requests: 100},
+		})
+		require.Positive(t, res.Counts.Failed)
+		require.Equal(t, res.Counts.Failed, res.Health.OutOfFiles)
+		v := res.Judge(assert.ErrorRate().AtMost(0))[0]
+		require.Equal(t, perftest.Invalid, v.Point)
+		require.Contains(t, v.Reason, fmt.Sprintf("for want of open files %d (RLIMIT_NOFILE", res.Counts.Failed))
+		stored, err := perftest.ReadResult(res.Dir)
+		require.NoError(t, err)
+		require.Equal(t, perftest.Invalid, stored.Judge(assert.ErrorRate().AtMost(0))[0].Point)
+	})
 }
 
 // A warm-up that leaves slots cold is warned of.

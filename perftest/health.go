@@ -35,6 +35,13 @@ type Health struct {
 	Rate             Value `json:"sent_requests_per_s"`
 	Offered          int   `json:"offered"` // requests of the plan that fell due
 	Waited           int   `json:"waited"`  // of them, those that waited for a place in flight
+	// OutOfFiles is how many requests got no connection because this process
+	// may open no more files. One makes the run INVALID: the failure is the
+	// client's own.
+	OutOfFiles int `json:"out_of_files,omitzero"`
+	// FileLimit is how many files it may have open (RLIMIT_NOFILE), in such a
+	// run; 0 is not known.
+	FileLimit int `json:"file_limit,omitzero"`
 
 	CPUs        Value    `json:"cpus"`        // that the process may use
 	CPU         Value    `json:"cpu_share"`   // of them, used by the process
@@ -90,6 +97,7 @@ func (r *Result) requestsHealth(smallest time.Duration) health.Requests {
 	h := &r.Health
 	q := health.Requests{
 		SmallestLimit: smallest, Sent: r.Counts.Sent, Events: r.Counts.TokenEvents, Coalesced: r.Counts.Coalesced,
+		OutOfFiles: h.OutOfFiles, FileLimit: h.FileLimit,
 		Dialled: r.Counts.Dialled, Reused: max(0, r.Counts.Sent+r.Counts.Warmup-r.Counts.Dialled),
 		AskedConcurrency: known(h.AskedConcurrency), Concurrency: known(h.Concurrency), AskedRate: known(h.AskedRate), Rate: known(h.Rate),
 	}
@@ -178,6 +186,7 @@ func (r *Result) setHealth(ran load.Report, reads client.Lag, watch health.Readi
 	h := Health{
 		ReadLag:   lagOf(health.Spread{Count: int(reads.Reads), P50: reads.P50, P99: reads.P99, Max: reads.Max}),
 		CanaryLag: r.Health.CanaryLag, CanaryTTFT: r.Health.CanaryTTFT, Canaries: r.Health.Canaries,
+		OutOfFiles: r.Health.OutOfFiles, FileLimit: r.Health.FileLimit,
 		Thinks: r.Health.Thinks, KernelStamps: reads.Reads > 0 && reads.Others <= reads.Reads/100, OnlyWarns: onlyWarns,
 		AskedConcurrency: orAbsent(ran.AskedConcurrency), Concurrency: orAbsent(ran.Concurrency),
 		AskedRate: orAbsent(ran.AskedRate), Rate: orAbsent(ran.Rate), Offered: ran.Offered, Waited: ran.Waited.Count,

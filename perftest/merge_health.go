@@ -1,6 +1,7 @@
 package perftest
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -26,6 +27,7 @@ func (m *merger) health() {
 		h.Throttled, h.GCPause = larger(h.Throttled, o.Throttled), larger(h.GCPause, o.GCPause)
 		h.LongestWait, h.StallShare, h.Watched = larger(h.LongestWait, o.LongestWait), larger(h.StallShare, o.StallShare), larger(h.Watched, o.Watched)
 		h.Offered, h.Waited, h.Canaries, h.Wakes = h.Offered+o.Offered, h.Waited+o.Waited, h.Canaries+o.Canaries, h.Wakes+o.Wakes
+		h.OutOfFiles, h.FileLimit = h.OutOfFiles+o.OutOfFiles, cmp.Or(h.FileLimit, o.FileLimit)
 		h.KernelStamps, h.Thinks, h.OnlyWarns = h.KernelStamps && o.KernelStamps, h.Thinks || o.Thinks, h.OnlyWarns && o.OnlyWarns
 		for _, l := range o.Lines {
 			h.Lines = append(h.Lines, p.says(l))

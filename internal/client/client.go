@@ -99,6 +99,8 @@ type Client struct {
 	direct    string // the server's address, where connections to it can be opened ahead
 	reserve   atomic.Pointer[reserve]
 
+	outOfFiles atomic.Int64
+
 	mu     sync.Mutex
 	slots  []*Slot
 	hushed bool

@@ -8,8 +8,10 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"os"
 	"strings"
 	"sync/atomic"
+	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -27,17 +29,26 @@ func TestConnectFailures(t *testing.T) {
 	for name, c := range map[string]struct {
 		cfg  Config
 		says string
+		own  int // failures that are the client's own
 	}{
-		"refused": {Config{URL: "http://" + closed}, "connection refused"},
+		"refused": {Config{URL: "http://" + closed}, "connection refused", 0},
+		"no file": {Config{URL: "http://model.example", Dial: func(context.Context, string, string) (net.Conn, error) {
+			return nil, &net.OpError{Op: "dial", Err: os.NewSyscallError("socket", syscall.EMFILE)}
+		}}, "too many open files", 1},
+		"no file for a look-up": {Config{URL: "http://model.example", Dial: func(_ context.Context, _, addr string) (net.Conn, error) {
+			return nil, &net.OpError{Op: "dial", Err: &net.DNSError{Err: "dial udp 127.0.0.53:53: socket: too many open files", Name: addr}}
+		}}, "too many open files", 1},
 		"dns": {Config{URL: "http://nowhere.example", Dial: func(_ context.Context, _, addr string) (net.Conn, error) {
 			return nil, &net.DNSError{Err: "no such host", Name: addr, IsNotFound: true}
-		}}, "no such host"},
-		"untrusted":     {Config{URL: secure.url}, "failed to verify certificate"},
-		"no TLS there":  {Config{URL: strings.Replace(clear.url, "http:", "https:", 1)}, "the server speaks http, not https"},
-		"proxy refused": {Config{URL: "http://model.example", Proxy: http.ProxyURL(&url.URL{Scheme: "http", Host: closed})}, "connection refused"},
+		}}, "no such host", 0},
+		"untrusted":     {Config{URL: secure.url}, "failed to verify certificate", 0},
+		"no TLS there":  {Config{URL: strings.Replace(clear.url, "http:", "https:", 1)}, "the server speaks http, not https", 0},
+		"proxy refused": {Config{URL: "http://model.example", Proxy: http.ProxyURL(&url.URL{Scheme: "http", Host: closed})}, "connection refused", 0},
 	} {
 		t.Run(name, func(t *testing.T) {
-			rec := do(t.Context(), start(t, c.cfg).NewSlot(), Call{}, 0)
+			client := start(t, c.cfg)
+			rec := do(t.Context(), client.NewSlot(), Call{}, 0)
+			require.Equal(t, c.own, client.OutOfFiles())
 			require.Equal(t, "connect", rec.Class)
 			require.Equal(t, "connect", rec.Phase)
 			require.Contains(t, rec.Message, c.says)

@@ -74,6 +74,9 @@ func (s *Slot) unsent(ctx context.Context, err error) {
 	switch {
 	case s.conn == nil:
 		s.fail(record.ClassConnect, now, unconnected(err))
+		if outOfFiles(err) && s.rec.Part != record.Warmup {
+			s.c.outOfFiles.Add(1)
+		}
 		s.rec.Phase = record.PhaseConnect // also when an attempt before had a connection
 	case s.firstByte.Load() && !lost(err) && s.conn.ended.Load() == 0:
 		s.fail(record.ClassMalformed, now, "the answer is no HTTP: "+err.Error())
@@ -89,6 +92,17 @@ func unconnected(err error) string {
 	}
 	return err.Error()
 }
+
+// outOfFiles reports whether there was no connection because this process may
+// open no more files. A failed look-up has the cause as text only.
+func outOfFiles(err error) bool {
+	dns, is := errors.AsType[*net.DNSError](err)
+	return errors.Is(err, syscall.EMFILE) || is && strings.Contains(dns.Err, syscall.EMFILE.Error())
+}
+
+// OutOfFiles is how many requests of the load got no connection because this
+// process may open no more files.
+func (c *Client) OutOfFiles() int { return int(c.outOfFiles.Load()) }
 
 // lost reports whether err is the end of a connection, and not what came over
 // it.

@@ -1,6 +1,7 @@
 package health
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -46,6 +47,8 @@ const (
 	moreCPU   = "give the client a quieter machine or more CPUs, or spread the load over several machines"
 	ownCPU    = "give the client more CPUs (its quota, GOMAXPROCS), lower the load, or spread it over several machines"
 	quieter   = "look for other work on this machine"
+	moreFiles = "set the load's InFlight, raise the hard limit before the run (ulimit -n as root, LimitNOFILE= of a service, " +
+		"--ulimit nofile= of a container), or spread the load over several machines"
 	moreSlots = "raise the bound on requests in flight, lower the rate, or spread the load over several machines"
 )
 
@@ -63,6 +66,7 @@ const (
 func Findings(r Readings, q Requests, t Thresholds) []Finding {
 	var c checks
 	c.invalid = true
+	c.files(q)
 	c.sending(q, t)
 	c.gaps(q, t)
 	c.jitter(r, t)
@@ -98,6 +102,18 @@ func (c *checks) sending(q Requests, t Thresholds) {
 		}
 	}
 	c.most("requests that waited for a place or a connection", q.Waited, q.Started, t.Waited, .01, moreSlots)
+}
+
+// files has no threshold: each such request is counted as the server's failure.
+func (c *checks) files(q Requests) {
+	if q.OutOfFiles == 0 {
+		return
+	}
+	limit := "RLIMIT_NOFILE"
+	if q.FileLimit > 0 {
+		limit += fmt.Sprintf(" is %d", q.FileLimit)
+	}
+	c.add("requests that got no connection for want of open files", fmt.Sprint(q.OutOfFiles), limit+"; none allowed", moreFiles)
 }
 
 func (c *checks) gaps(q Requests, t Thresholds) {

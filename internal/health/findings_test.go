@@ -150,6 +150,18 @@ func TestThrottledOverItsLimit(t *testing.T) {
 	require.Equal(t, "CPU throttled by quota 1.20s in 14 of 100 periods (at most 1s)", Findings(r, q, Thresholds{Throttled: time.Second})[0].String())
 }
 
+// One request without a file is too much, whatever the thresholds.
+func TestOutOfFiles(t *testing.T) {
+	r, q := well()
+	q.OutOfFiles, q.FileLimit = 1, 1024
+	found := Findings(r, q, Thresholds{})
+	require.Len(t, found, 1)
+	require.Equal(t, "requests that got no connection for want of open files 1 (RLIMIT_NOFILE is 1024; none allowed)", found[0].String())
+	require.Contains(t, Bottleneck(found), "set the load's InFlight")
+	q.FileLimit = 0
+	require.Contains(t, Findings(r, q, Thresholds{})[0].String(), "(RLIMIT_NOFILE; none allowed)")
+}
+
 // Less than a second, or 100 wake-ups, is no base for a share; a stall in it is
 // one all the same.
 func TestShortWindow(t *testing.T) {

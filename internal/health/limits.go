@@ -41,6 +41,10 @@ const sparePlaces = 32
 // not tell (both on Windows) is not checked.
 func CheckLimits(n Need) error { return n.check(readLimits()) }
 
+// FileLimit is how many files this process may have open; 0 where the system
+// does not tell, or sets no bound.
+func FileLimit() int { return readLimits().files }
+
 // limits are what the system allows; 0 means unknown or without bound.
 type limits struct {
 	files, open int

@@ -40,4 +40,7 @@ type Requests struct {
 	Coalesced             int // of these, read together with one before
 
 	Dialled, Reused int // connections
+	// OutOfFiles is how many requests found no file free for their connection,
+	// and FileLimit how many this process may have.
+	OutOfFiles, FileLimit int
 }
