@@ -116,7 +116,7 @@ func (d *driver) needsOpen() func(taken int) int {
 		if bound := d.plan.InFlight; bound > 0 {
 			n = min(n, bound-int(d.inFlight.Load()))
 		}
-		if own := d.settings.shard.Of(d.plan.Requests); own > 0 {
+		if own := d.settings.shard.Requests(d.plan.Requests); own > 0 {
 			n = min(n, own)
 		}
 		return max(n, 0)

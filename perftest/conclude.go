@@ -12,7 +12,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/slogate/slogate/internal/load"
 	"github.com/slogate/slogate/internal/meet"
 	"github.com/slogate/slogate/internal/report"
 )
@@ -247,7 +246,9 @@ func (r *run) part(own *Result, p meet.Part) (*Result, error) {
 	res.Target, res.Scenario, res.Health = own.Target, own.Scenario, unknownHealth(own.Health.Limits)
 	res.Scenario.Load.ShardIndex = p.Place.Index
 	res.Environment = Environment{Version: own.Environment.Version}
-	res.Counts.Planned = load.Shard{Index: p.Place.Index, Count: own.Scenario.Load.ShardCount}.Of(max(own.Scenario.Load.Requests, r.extent))
+	its := r.settings.shard
+	its.Index = p.Place.Index
+	res.Counts.Planned = its.Requests(max(own.Scenario.Load.Requests, r.extent))
 	if sent != nil {
 		res.Health, res.Environment, res.Ended = sent.Health, sent.Environment, cmp.Or(sent.Ended, endedLost)
 		res.Counts.Planned, res.Counts.Dropped, res.Counts.Unsent = sent.Counts.Planned, sent.Counts.Dropped, sent.Counts.Unsent

@@ -74,7 +74,7 @@ func (r *run) measure(ctx context.Context) (*Result, error) {
 		d.places = make(chan struct{}, n)
 	}
 	depth := max(64, 2*r.slots())
-	if n := r.settings.shard.Of(r.asks()); n > 0 {
+	if n := r.settings.shard.Requests(r.asks()); n > 0 {
 		depth = min(depth, n)
 	}
 	burst := min(depth, max(r.slots(), r.warmupConnections(), 1))

@@ -89,7 +89,7 @@ func (r *Result) healthLines() (lines []string) {
 			lines = append(lines, fmt.Sprintf("shard %d: %s", s.Index, line))
 		}
 	}
-	return append(lines, fmt.Sprintf("%d more shards, with no more findings each: see report.html", len(worst)-mostNamed))
+	return append(lines, fmt.Sprintf("%d more, none with more findings: see report.html", len(worst)-mostNamed))
 }
 
 var noLag = Lag{Absent, Absent, Absent}

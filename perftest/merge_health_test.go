@@ -38,7 +38,7 @@ func TestHealthLinesOfManyShards(t *testing.T) {
 		}
 		r.Shards = append(r.Shards, s)
 	}
-	require.Equal(t, []string{"shard 5: line 5", "shard 0: line 0", "shard 1: line 1", "shard 2: line 2", "3 more shards, with no more findings each: see report.html"}, r.healthLines())
+	require.Equal(t, []string{"shard 5: line 5", "shard 0: line 0", "shard 1: line 1", "shard 2: line 2", "3 more, none with more findings: see report.html"}, r.healthLines())
 	r.Shards = r.Shards[:4]
 	require.Equal(t, []string{"all of them"}, r.healthLines())
 }

@@ -64,11 +64,11 @@ func (d *driver) live() Live {
 	}
 	if l.Warmup = t.Done == 0 && d.warmup.Load(); l.Warmup {
 		w := d.scenario.Warmup
-		l.Asked, l.Limit = shard.Of(w.Requests), limit(w.Duration)
+		l.Asked, l.Limit = shard.Requests(w.Requests), limit(w.Duration)
 		l.Done, l.Failed, l.Succeeded = t.WarmupDone, t.WarmupFailed, t.WarmupDone-t.WarmupFailed
 		return l
 	}
-	l.Asked, l.Limit = shard.Of(d.plan.Requests), limit(d.plan.Duration)
+	l.Asked, l.Limit = shard.Requests(d.plan.Requests), limit(d.plan.Duration)
 	l.Done, l.Failed, l.Cancelled, l.Succeeded = t.Done, t.Failed, t.Cancelled, t.Done-t.Failed-t.Cancelled
 	if window := Value(t.Window) / 1e9; t.Done > 0 && window > 0 {
 		l.Requests, l.Output = per(Value(l.Succeeded), window), per(Value(t.Output), window)

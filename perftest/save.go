@@ -130,7 +130,7 @@ func (r *run) result() *Result {
 		Name: s.Name, Test: r.test, Package: testPackage(), Simulated: s.Target.Simulated,
 		Ended: endedComplete, Started: r.epoch.UTC(), Dir: r.dir,
 		Environment: environment(),
-		Counts:      Counts{Planned: r.settings.shard.Of(r.plan.Requests)},
+		Counts:      Counts{Planned: r.settings.shard.Requests(r.plan.Requests)},
 		Window:      Absent, Duration: Absent,
 		Failures: []Failure{}, Warnings: append([]string{}, r.warnings...), Verdicts: []Verdict{},
 	}

@@ -163,7 +163,7 @@ func (r *run) checkLimits() error {
 	if r.plan.open() {
 		field, need.Connections = "Load.InFlight", r.plan.InFlight
 	}
-	if n := r.settings.shard.Of(r.plan.Requests); n > 0 && (r.plan.open() || r.scenario.ColdConnections) {
+	if n := r.settings.shard.Requests(r.plan.Requests); n > 0 && (r.plan.open() || r.scenario.ColdConnections) {
 		need.Connections = min(need.Connections, n)
 	}
 	if n := r.warmupConnections(); n > need.Connections {

@@ -7,6 +7,7 @@ import "fmt"
 // many: a shard that had no slot, no request or no place in flight would leave
 // its part of the load out.
 func (r *run) takeShard() error {
+	r.settings.shard.Slots = r.plan.slots()
 	shard := r.settings.shard
 	if shard.Count <= 1 {
 		return nil
@@ -57,7 +58,7 @@ func (r *run) warmupConnections() int {
 	n := shard.Of(r.warmupSlots())
 	switch {
 	case w.Requests > 0:
-		return min(n, shard.Of(w.Requests))
+		return min(n, shard.Requests(w.Requests))
 	case w.Duration > 0:
 		return n
 	}
@@ -74,5 +75,5 @@ func (r *run) mine(i int) bool {
 			return true
 		}
 	}
-	return i%max(1, shard.Count) == shard.Index
+	return shard.Sends(i)
 }

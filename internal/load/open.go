@@ -56,7 +56,7 @@ func (d *dispatcher) feed(s Schedule, pacer Pacer) {
 	start, stop := d.report.Start, d.starts.Done()
 	for d.limit < 0 || d.offered < d.limit {
 		a, ok := s.Next()
-		for ; ok && !d.Shard.takes(d.First+a.Index); a, ok = s.Next() {
+		for ; ok && !d.Shard.Sends(d.First+a.Index); a, ok = s.Next() {
 		}
 		a.Index += d.First
 		last := time.Duration(-1) // when the load is over, if it is before a

@@ -462,7 +462,7 @@ func TestOpenShards(t *testing.T) {
 		var running sync.WaitGroup
 		for i := range n {
 			services[i] = &service{epoch: epoch, takes: always(sec)}
-			o := OpenLoop{Options: Options{Requests: 1000, Shard: Shard{i, n}}, Schedule: Arrivals(Poisson{}, Level(40), 5)}
+			o := OpenLoop{Options: Options{Requests: 1000, Shard: Shard{Index: i, Count: n}}, Schedule: Arrivals(Poisson{}, Level(40), 5)}
 			running.Go(func() { reports[i] = o.Run(t.Context(), epoch, services[i].do) })
 		}
 		running.Wait()
@@ -487,7 +487,7 @@ func TestOpenShardsGoOn(t *testing.T) {
 		var running sync.WaitGroup
 		for i := range n {
 			services[i] = &service{epoch: epoch, takes: always(sec)}
-			o := OpenLoop{Options: Options{First: first, Requests: 100, Shard: Shard{i, n}}, Schedule: Arrivals(Poisson{}, Level(40), 5)}
+			o := OpenLoop{Options: Options{First: first, Requests: 100, Shard: Shard{Index: i, Count: n}}, Schedule: Arrivals(Poisson{}, Level(40), 5)}
 			running.Go(func() { reports[i] = o.Run(t.Context(), epoch, services[i].do) })
 		}
 		running.Wait()

@@ -42,7 +42,7 @@ type Options struct {
 }
 
 // index is the position of the shard's k-th request.
-func (o Options) index(k int) int { return o.Shard.global(o.Shard.Of(o.First) + k) }
+func (o Options) index(k int) int { return o.Shard.request(o.Shard.Requests(o.First) + k) }
 
 // pacer is one for the goroutine that calls it.
 func (o Options) pacer(epoch time.Time) Pacer {
@@ -72,12 +72,37 @@ type Cancel struct {
 }
 
 // Shard is part Index, from 0, of Count parts of a load that as many processes
-// send together: requests, and slots of a closed loop, with index = Index mod
+// send together: slots of a closed loop, and requests, with index = Index mod
 // Count. The zero value is the whole of it.
-type Shard struct{ Index, Count int }
+type Shard struct {
+	Index, Count int
+	// Slots of the closed loop, those of all shards, of which there is one a
+	// shard at least; its requests go to the shards as its slots do, one after the
+	// other. Were 60 requests dealt out evenly to 8 slots of 5 shards, those with
+	// one slot would take twice as long for theirs as those with two. 0 of any
+	// other load.
+	Slots int
+}
 
 // count is the number of parts.
 func (s Shard) count() int { return max(s.Count, 1) }
+
+// cycle is after how many requests they are dealt out as before.
+func (s Shard) cycle() int { return max(s.Slots, s.count()) }
+
+// Sends says whether the shard has request i of the load.
+func (s Shard) Sends(i int) bool { return s.takes(i % s.cycle()) }
+
+// Requests is how many of the first n requests of a load the shard has.
+func (s Shard) Requests(n int) int {
+	return n/s.cycle()*s.Of(s.cycle()) + s.Of(n%s.cycle())
+}
+
+// request is the position in the whole load of the shard's k-th request.
+func (s Shard) request(k int) int {
+	own := s.Of(s.cycle())
+	return k/own*s.cycle() + s.global(k%own)
+}
 
 // takes says whether the shard has part i of the load.
 func (s Shard) takes(i int) bool { return i%s.count() == s.Index }

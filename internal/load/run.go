@@ -54,7 +54,7 @@ type run struct {
 func begin(ctx context.Context, epoch time.Time, o Options) *run {
 	r := &run{Options: o, epoch: epoch, limit: -1, stop: ctx, finished: Never, ended: make(chan struct{})}
 	if o.Requests > 0 {
-		r.limit = o.Shard.Of(o.First+o.Requests) - o.Shard.Of(o.First)
+		r.limit = o.Shard.Requests(o.First+o.Requests) - o.Shard.Requests(o.First)
 	}
 	r.starts, r.halt = context.WithCancel(ctx)
 	r.expired, r.expire = context.WithCancel(ctx)

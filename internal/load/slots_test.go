@@ -201,7 +201,7 @@ func TestClosedShards(t *testing.T) {
 		var running sync.WaitGroup
 		for i := range services {
 			services[i] = &service{epoch: epoch, takes: always(sec)}
-			c := ClosedLoop{Options: Options{Requests: 100, Shard: Shard{i, 3}}, Concurrency: 4, RampUp: RampUp{Duration: 4 * sec}}
+			c := ClosedLoop{Options: Options{Requests: 100, Shard: Shard{Index: i, Count: 3}}, Concurrency: 4, RampUp: RampUp{Duration: 4 * sec}}
 			require.Equal(t, []int{2, 1, 1}[i], c.Slots())
 			running.Go(func() {
 				got := c.Run(t.Context(), epoch, services[i].do)
@@ -221,7 +221,7 @@ func TestClosedShards(t *testing.T) {
 		require.Len(t, indexes, 100)
 		require.True(t, indexes[0] && indexes[99])
 		// A shard without a slot has nothing to do.
-		none := ClosedLoop{Options: Options{Requests: 1, Shard: Shard{1, 2}}, Concurrency: 1}
+		none := ClosedLoop{Options: Options{Requests: 1, Shard: Shard{Index: 1, Count: 2}}, Concurrency: 1}
 		require.Equal(t, ReasonComplete, none.Run(t.Context(), epoch, nil).Reason)
 	})
 }
