@@ -11,6 +11,7 @@ import (
 
 	"github.com/slogate/slogate/internal/load"
 	"github.com/slogate/slogate/internal/meet"
+	"github.com/slogate/slogate/internal/report"
 )
 
 // endedLost is how the run of several shards ended that lost one of them.
@@ -123,6 +124,7 @@ func (r *run) join(ctx context.Context) (err error) {
 	r.meeting, err = meet.Linked().Meet(ctx, meet.Run{
 		Place: r.place, Number: r.number, Test: r.test, Version: environment().Version,
 		Fingerprint: fingerprint, Epoch: r.epoch, Nonce: r.nonce, Dir: r.dir, Grace: r.grace,
+		Waiting: func(text string) { r.logf("%s", report.Escape(text)) },
 	})
 	if err != nil {
 		return err

@@ -59,6 +59,8 @@ func (r *root) Begin(ctx context.Context, phase string) (instant time.Time, err 
 func (r *root) gather(ctx context.Context, phase string) error {
 	late := time.NewTimer(r.cfg.patience)
 	defer late.Stop()
+	wonder := time.NewTimer(wonderAfter)
+	defer wonder.Stop()
 	for {
 		r.mu.Lock()
 		changed := r.changed
@@ -66,43 +68,66 @@ func (r *root) gather(ctx context.Context, phase string) error {
 		if err := r.Why(); err != nil {
 			return err
 		}
-		missing := r.missing(phase)
-		if missing == nil {
+		who := r.missing(phase)
+		if who == "" {
 			return nil
 		}
+		missing := fmt.Errorf("%s, within %v%s: see its log (was it started, with %s=%s?), or wait longer with %s", who, r.cfg.patience, r.explained(), envRendezvous, r.cfg.address, envWait)
 		select {
 		case <-changed:
+		case <-wonder.C:
+			r.run.Wait("waiting for all shards at %s, for %v at the most: %s%s", r.cfg.address, r.cfg.patience, who, r.explained())
 		case <-late.C:
-			missing = meet.Gone{Why: missing}
+			gone := meet.Gone{Why: missing}
 			r.mu.Lock()
-			r.end(missing)
+			r.end(gone)
 			r.mu.Unlock()
-			return missing
+			return gone
 		case <-ctx.Done():
 			return fmt.Errorf("%w: %w", context.Cause(ctx), missing)
 		}
 	}
 }
 
-// missing says which shards are not where the others wait, and what may be why.
-func (r *root) missing(phase string) error {
+// missing says which shards are not where the others wait; empty when all are.
+func (r *root) missing(phase string) string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	var late []string
+	var away, late []string
 	for i, p := range r.peers {
 		switch {
 		case i == 0:
 		case p == nil:
-			late = append(late, fmt.Sprintf("shard %d has not come", i))
+			away = append(away, fmt.Sprint(i))
 		case p.ready != phase:
 			late = append(late, fmt.Sprintf("shard %d at %s is not ready for the %s", i, p.from, phase))
 		}
 	}
-	if len(late) == 0 {
-		return nil
+	switch n := len(away); {
+	case n == 1:
+		late = append([]string{"shard " + away[0] + " has not come"}, late...)
+	case n > mostNamed:
+		late = append([]string{fmt.Sprintf("shards %s and %d more have not come", strings.Join(away[:mostNamed], ", "), n-mostNamed)}, late...)
+	case n > 1:
+		late = append([]string{"shards " + strings.Join(away, ", ") + " have not come"}, late...)
 	}
-	return fmt.Errorf("%s, of %d, within %v%s: see its log (was it started, with %s=%s?), or wait longer with %s",
-		strings.Join(late, "; "), len(r.peers), r.cfg.patience, strings.Join(append([]string{""}, r.remarks...), "; "), envRendezvous, r.cfg.address, envWait)
+	if len(late) == 0 {
+		return ""
+	}
+	if n := len(late) - mostNamed; n > 0 {
+		late = append(late[:mostNamed], fmt.Sprintf("%d more are not", n))
+	}
+	return fmt.Sprintf("%s, of %d", strings.Join(late, "; "), len(r.peers))
+}
+
+// mostNamed bounds the shards that a message names one by one.
+const mostNamed = 16
+
+// explained is what may be why shards do not come.
+func (r *root) explained() string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return strings.Join(append([]string{""}, r.remarks...), "; ")
 }
 
 // measureAll estimates the clocks of all shards at once.

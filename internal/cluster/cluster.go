@@ -59,6 +59,7 @@ const (
 	handshakeTimeout = 10 * time.Second
 	beatEvery        = time.Second
 	retryEvery       = 200 * time.Millisecond
+	wonderAfter      = 10 * time.Second // it is said who is waited for
 )
 
 // config is how shards reach each other.

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"reflect"
 	"slices"
+	"strings"
 )
 
 // difference names the first place at which two fingerprints differ, and both
@@ -16,7 +17,7 @@ func difference(ours, theirs []byte) string {
 		return "it has no fingerprint"
 	}
 	path, x, y := differ("", a, b)
-	return fmt.Sprintf("%s is %s, and shard 0's is %s", path, short(y), short(x))
+	return fmt.Sprintf("%s is %s, and shard 0's is %s", strings.TrimPrefix(path, "fingerprint."), short(y), short(x))
 }
 
 // differ finds it in trees of JSON values.

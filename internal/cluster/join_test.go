@@ -154,10 +154,43 @@ func TestNoShardZero(t *testing.T) {
 		s := newShards(t, 2)
 		s.net.Close()
 		begun := time.Now()
-		_, err := s.meet(1, nil)
+		var said []string
+		_, err := s.meet(1, func(_ *config, r *meet.Run) { r.Waiting = func(text string) { said = append(said, text) } })
+		require.Equal(t, []string{"waiting for shard 0 at perf-0:7788, for 1m0s at the most: use of closed network connection"}, said)
 		require.ErrorAs(t, err, new(meet.Gone), "no further run waits for it")
 		require.EqualError(t, err, "shard 0 at perf-0:7788 did not take shard 1 of 2 within 1m0s (use of closed network connection): see shard 0's log, and whether PERFTEST_RENDEZVOUS is its address")
 		require.Equal(t, time.Minute, time.Since(begun))
+	})
+}
+
+// A run that shard 0 does not come to is told by why that may be.
+func TestNoFurtherRun(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newShards(t, 2)
+		s.net.Close()
+		_, err := s.meet(1, func(c *config, _ *meet.Run) { c.number = 2 })
+		require.ErrorContains(t, err, ": it may have ended without this run 2 (TestChat): see its log, and let no run depend on an assertion")
+	})
+}
+
+// Who waits long says for whom, and of many not all.
+func TestWaitingForMany(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newShards(t, 30)
+		var said []string
+		r, err := s.meet(0, func(_ *config, r *meet.Run) { r.Waiting = func(text string) { said = append(said, text) } })
+		require.NoError(t, err)
+		m, err := s.meet(1, nil)
+		require.NoError(t, err)
+		err = beginError(r.Begin(t.Context(), "load"))
+		const who = "shards 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17 and 12 more have not come; shard 1 at pipe is not ready for the load, of 30"
+		require.Equal(t, []string{"waiting for all shards at perf-0:7788, for 1m0s at the most: " + who}, said)
+		require.ErrorContains(t, err, who+", within 1m0s: see its log ")
+		closed := make(chan struct{})
+		go func() { r.Close(err.Error()); close(closed) }()
+		_ = beginError(m.Begin(t.Context(), "load"))
+		m.Close("")
+		<-closed
 	})
 }
 

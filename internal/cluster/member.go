@@ -42,6 +42,8 @@ func join(ctx context.Context, cfg config, run meet.Run) (*member, error) {
 	ctx, cancel := context.WithTimeout(ctx, cfg.patience)
 	defer cancel()
 	var last error
+	wonder := time.NewTimer(wonderAfter)
+	defer wonder.Stop()
 	for {
 		m, err := knock(ctx, cfg, run)
 		if err == nil {
@@ -56,13 +58,23 @@ func join(ctx context.Context, cfg config, run meet.Run) (*member, error) {
 		}
 		select {
 		case <-time.After(retryEvery):
+		case <-wonder.C:
+			run.Wait("waiting for shard 0 at %s, for %v at the most: %s", cfg.address, cfg.patience, cleaned(last.Error()))
 		case <-ctx.Done():
 			if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-				return nil, meet.Gone{Why: fmt.Errorf("shard 0 at %s did not take %s within %v (%s): see shard 0's log, and whether %s is its address", cfg.address, shardName(run.Place.Index, run.Place.Count), cfg.patience, cleaned(last.Error()), envRendezvous)}
+				return nil, meet.Gone{Why: fmt.Errorf("shard 0 at %s did not take %s within %v (%s): %s", cfg.address, shardName(run.Place.Index, run.Place.Count), cfg.patience, cleaned(last.Error()), notTaken(cfg, run))}
 			}
 			return nil, context.Cause(ctx)
 		}
 	}
+}
+
+// notTaken says what to do when shard 0 does not come.
+func notTaken(cfg config, run meet.Run) string {
+	if cfg.number > 1 {
+		return fmt.Sprintf("it may have ended without this run %d (%s): see its log, and let no run depend on an assertion, since all pass but shard 0's", cfg.number, run.Test)
+	}
+	return fmt.Sprintf("see shard 0's log, and whether %s is its address", envRendezvous)
 }
 
 // refused is the error of a shard that need not come again.

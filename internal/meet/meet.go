@@ -5,6 +5,7 @@ package meet
 
 import (
 	"context"
+	"fmt"
 	"sync/atomic"
 	"time"
 )
@@ -43,6 +44,16 @@ type Run struct {
 	Dir string
 	// Grace is what shards get, twice, to deliver in once they are stopped.
 	Grace time.Duration
+	// Waiting, unless nil, is told once when the others are waited for that long
+	// that somebody may wonder why nothing happens.
+	Waiting func(text string)
+}
+
+// Wait tells that others are waited for.
+func (r Run) Wait(format string, args ...any) {
+	if r.Waiting != nil {
+		r.Waiting(fmt.Sprintf(format, args...))
+	}
 }
 
 // Meeting is one run of all shards.

@@ -393,7 +393,7 @@ func TestShardsThatDoNotFit(t *testing.T) {
 		return []string{"PERFTEST_RENDEZVOUS_WAIT=4s", fmt.Sprintf("PERFTEST_TOKEN=%d-%s", i, token)}
 	})
 	for j, want := range map[*job][2]string{
-		other:    {"INVALID: shard 1 of 2 at 127.0.0.1: its scenario is another than shard 0's: fingerprint.load.config.rate is 101, and shard 0's is 100", "refused shard 1 of 2: its scenario is another"},
+		other:    {"INVALID: shard 1 of 2 at 127.0.0.1: its scenario is another than shard 0's: load.config.rate is 101, and shard 0's is 100", "refused shard 1 of 2: its scenario is another"},
 		stranger: {"INVALID: shard 1 has not come, of 2, within 4s; a connection from 127.0.0.1 was refused: its PERFTEST_TOKEN is another", "refused shard 1 of 2: its PERFTEST_TOKEN is another than shard 0's"},
 	} {
 		require.Equal(t, []int{1, 1}, j.wait())
