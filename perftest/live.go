@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/slogate/slogate/internal/live"
+	"github.com/slogate/slogate/internal/meet"
 	"github.com/slogate/slogate/internal/record"
 	"github.com/slogate/slogate/internal/report"
 	"github.com/slogate/slogate/internal/stats"
@@ -39,10 +40,10 @@ func holdLivePage() (release func()) {
 }
 
 // liveOn shows the runs of a test on the page, which it opens at the first one.
-// It is nil where no page is asked for, and in a bubble, which no server can
-// enter. An address that is in use is no fault of the run's.
+// It is nil where no page is asked for, in a shard that follows another, and in a
+// bubble, which no server can enter. An address that is in use is no fault of the run's.
 func (set settings) liveOn(t testing.TB) (*liveRun, error) {
-	if set.live == "" || inBubble() {
+	if set.live == "" || inBubble() || set.follows() {
 		return nil, nil
 	}
 	if err := live.CheckAddr(set.live, set.liveOutside); err != nil {
@@ -67,6 +68,17 @@ func (set settings) liveOn(t testing.TB) (*liveRun, error) {
 	}
 	livePage.runs++
 	return &liveRun{server: livePage.server, key: fmt.Sprint(livePage.runs), recent: recent{}}, nil
+}
+
+// follows reports whether this process is a shard that meets others and is not
+// the first, which alone has the figures of all, and can end the run of all.
+func (set settings) follows() bool {
+	job := meet.Linked()
+	if !set.rendezvous || job == nil {
+		return false
+	}
+	place, err := job.Place(set.shardText) // the error is for the run to tell
+	return err == nil && place.Index > 0
 }
 
 // What a page shows of a run.

@@ -35,11 +35,13 @@
 // engine restart none.
 //
 // Observers of shard 0 have the live figures of all shards, and the requests of
-// its own; those of the others have their own alone. A run that Scenario.Extend
-// lets go on pauses at the end of each part until shard 0 has the records of all:
-// it judges them, and all go on together with the next part of the plan or end. In
-// [perftest.MaxLoad] each step is a run for which all meet: shard 0 searches, and
-// tells the others the next load, or what was found.
+// its own; those of the others have their own alone. The page of PERFTEST_LIVE is
+// shard 0's.
+//
+// A run that Scenario.Extend lets go on pauses at the end of each part until shard 0
+// has the records of all: it judges them, and all go on together with the next
+// part of the plan or end. In [perftest.MaxLoad] each step is a run for which all
+// meet: shard 0 searches, and tells the others the next load, or what was found.
 //
 // What shards send each other is neither encrypted nor signed, but for the proof
 // of the token: the network between them has to be one that nobody else writes to.

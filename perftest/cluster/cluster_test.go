@@ -334,8 +334,11 @@ func TestShardsExtendOnePlan(t *testing.T) {
 		t.Run(load, func(t *testing.T) {
 			t.Parallel()
 			const n = 3
-			j := startJob(t, n, "TestChildExtend", url, func(int) []string { return []string{"CLUSTER_LOAD=" + load} })
+			page := freeAddress(t)
+			j := startJob(t, n, "TestChildExtend", url, func(int) []string { return []string{"CLUSTER_LOAD=" + load, "PERFTEST_LIVE=" + page} })
 			require.Equal(t, make([]int, n), j.wait(), j.out[1].String()+j.out[0].String())
+			require.Contains(t, j.out[0].String(), "live page: http://"+page)
+			require.NotContains(t, j.out[1].String(), "live page", "shard 0's has the figures of all")
 			r := j.result()
 			require.Equal(t, []any{820, 820, false, 3}, []any{r.Counts.Sent, r.Counts.Planned, r.Partial, r.Scenario.Looks})
 			measured := make([]int, r.Counts.Sent)
