@@ -176,6 +176,7 @@ func TestShardsSendOnePlan(t *testing.T) {
 		for i := 1; i < n; i++ {
 			require.Empty(t, dirs(t, j.results[i]), "shard 0 has all")
 			require.Contains(t, j.out[i].String(), fmt.Sprintf("shard %d of %d sent ", i, n))
+			require.Regexp(t, `=== ATTR  TestChild\w* perftest\.verdict shard 0's, in `, j.out[i].String())
 			require.Contains(t, j.out[i].String(), "assert.SLOs: the verdict is shard 0's, in "+j.results[0])
 		}
 		results := dirs(t, j.results[0])
