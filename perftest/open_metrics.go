@@ -4,9 +4,12 @@ import (
 	"github.com/slogate/slogate/internal/report"
 )
 
+// testLabels tell the samples of r's test from those of others.
+func (r *Result) testLabels() []string { return []string{"package", r.Package, "test", r.Test} }
+
 // ownLabels tell the samples of r from those of other runs.
 func (r *Result) ownLabels() []string {
-	pairs := []string{"package", r.Package, "test", r.Test}
+	pairs := r.testLabels()
 	if r.Name != r.Test {
 		pairs = append(pairs, "scenario", r.Name)
 	}

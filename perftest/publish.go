@@ -121,10 +121,14 @@ func (n *notes) metrics(name string) error {
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return fmt.Errorf("PERFTEST_METRICS: %w", err)
 	}
+	// All at once: the labels of a run that has the test's name are the start of
+	// those of its other runs.
+	var all []report.Metric
 	for _, r := range n.results {
-		if text, err = report.OpenMetrics(text, report.Labels(r.ownLabels()...), r.openMetrics()); err != nil {
-			return badField("PERFTEST_METRICS", fmt.Sprintf("%q", name), "that file holds other text ("+err.Error()+"): name a new one")
-		}
+		all = append(all, r.openMetrics()...)
+	}
+	if text, err = report.OpenMetrics(text, report.Labels(n.results[0].testLabels()...), all); err != nil {
+		return badField("PERFTEST_METRICS", fmt.Sprintf("%q", name), "that file holds other text ("+err.Error()+"): name a new one")
 	}
 	tmp := name + ".tmp"
 	if err = os.WriteFile(tmp, text, 0o644); err == nil {
