@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/slogate/slogate/internal/report"
 )
@@ -25,9 +26,14 @@ func (n *notes) publish() {
 	if len(n.misses) > 0 && n.t.Failed() {
 		annotate(worst(n.misses))
 	}
-	for _, err := range []error{n.stepSummary(os.Getenv("GITHUB_STEP_SUMMARY")), n.metrics(os.Getenv("PERFTEST_METRICS")), n.benchmarks(os.Getenv("PERFTEST_BENCH"))} {
-		if err != nil {
-			n.t.Log(err)
+	for _, to := range []struct {
+		name  string
+		write func(file string) error
+	}{{"GITHUB_STEP_SUMMARY", n.stepSummary}, {"PERFTEST_METRICS", n.metrics}, {"PERFTEST_BENCH", n.benchmarks}} {
+		if file := os.Getenv(to.name); file != "" {
+			if err := to.write(file); err != nil {
+				n.t.Log(badField(to.name, fmt.Sprintf("%q", file), "it is not written to ("+report.Escape(err.Error())+"): name a file that can be"))
+			}
 		}
 	}
 }
@@ -53,7 +59,7 @@ const mostOfSummary = 900_000
 
 // stepSummary appends the test's part to the summary of GitHub's step.
 func (n *notes) stepSummary(name string) error {
-	if name == "" || len(n.results)+len(n.texts)+len(n.misses) == 0 {
+	if len(n.results)+len(n.texts)+len(n.misses) == 0 {
 		return nil
 	}
 	v := report.StepView{Test: n.t.Name(), Failed: n.t.Failed()}
@@ -73,53 +79,66 @@ func (n *notes) stepSummary(name string) error {
 	for _, r := range n.results {
 		v.Details = append(v.Details, r.Summary())
 	}
-	written := 0
-	if info, err := os.Stat(name); err == nil {
-		written = int(info.Size())
-	}
-	return appendTo(name, report.Markdown(v, mostOfSummary-written))
+	return appendTo(name, "\n\n", func(written int) string { return report.Markdown(v, mostOfSummary-written) })
 }
 
 // benchmarks appends the test's runs as benchmark lines.
 func (n *notes) benchmarks(name string) error {
-	if name == "" || len(n.results) == 0 {
+	if len(n.results) == 0 {
 		return nil
 	}
-	return appendTo(inPackage(name), BenchmarkLines(n.results...))
+	return appendTo(inPackage(name), "\n", func(int) string { return BenchmarkLines(n.results...) })
 }
 
-// appendTo appends a text in one write, so that packages tested at the same time
-// do not mix theirs.
-func appendTo(name, text string) error {
-	if text == "" {
-		return nil
+// appendTo appends a text to a file, of which it is told the size, at a time
+// when no package tested beside does. What is in the file already, from whomever,
+// ends with sep before it.
+func appendTo(name, sep string, text func(written int) string) error {
+	if unlock, err := lockFile(name); err == nil { // without it a single write mixes no lines either
+		defer unlock()
 	}
-	f, err := os.OpenFile(name, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o644)
+	f, err := os.OpenFile(name, os.O_RDWR|os.O_APPEND|os.O_CREATE, 0o644)
 	if err != nil {
-		return fmt.Errorf("not written: %w", err)
+		return err
 	}
-	_, err = f.WriteString(text)
-	if err = errors.Join(err, f.Close()); err != nil {
-		return fmt.Errorf("not written: %w", err)
+	written, gap := 0, ""
+	if info, err := f.Stat(); err == nil && info.Mode().IsRegular() && info.Size() > 0 {
+		end := make([]byte, min(int(info.Size()), len(sep)))
+		if _, err := f.ReadAt(end, info.Size()-int64(len(end))); err == nil {
+			gap = sep[overlap(string(end), sep):]
+		}
+		written = int(info.Size()) + len(gap)
 	}
-	return nil
+	if s := text(written); s != "" {
+		_, err = f.WriteString(gap + s)
+	}
+	return errors.Join(err, f.Close())
+}
+
+// overlap is how much of the start of sep text ends with.
+func overlap(text, sep string) int {
+	n := len(sep)
+	for !strings.HasSuffix(text, sep[:n]) {
+		n--
+	}
+	return n
 }
 
 // metrics puts the test's figures into the file of OpenMetrics text, in the
 // place of those that an earlier run of it had there.
 func (n *notes) metrics(name string) error {
-	if name == "" || len(n.results) == 0 {
+	if len(n.results) == 0 {
 		return nil
 	}
 	name = inPackage(name)
 	unlock, err := lockFile(name)
 	if err != nil {
-		return fmt.Errorf("PERFTEST_METRICS: %w", err)
+		return err
 	}
 	defer unlock()
 	text, err := os.ReadFile(name)
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
-		return fmt.Errorf("PERFTEST_METRICS: %w", err)
+		return err
 	}
 	// All at once: the labels of a run that has the test's name are the start of
 	// those of its other runs.
@@ -128,7 +147,7 @@ func (n *notes) metrics(name string) error {
 		all = append(all, r.openMetrics()...)
 	}
 	if text, err = report.OpenMetrics(text, report.Labels(n.results[0].testLabels()...), all); err != nil {
-		return badField("PERFTEST_METRICS", fmt.Sprintf("%q", name), "that file holds other text ("+err.Error()+"): name a new one")
+		return fmt.Errorf("that file holds other text: %w", err)
 	}
 	tmp := name + ".tmp"
 	if err = os.WriteFile(tmp, text, 0o644); err == nil {
@@ -136,9 +155,8 @@ func (n *notes) metrics(name string) error {
 	}
 	if err != nil {
 		_ = os.Remove(tmp)
-		return fmt.Errorf("PERFTEST_METRICS: %w", err)
 	}
-	return nil
+	return err
 }
 
 // inPackage is a path that counts from the package's folder.
