@@ -2,6 +2,7 @@ package report
 
 import (
 	"bytes"
+	"html"
 	"math"
 	"strings"
 	"testing"
@@ -57,6 +58,22 @@ func TestMarkdownOfHostileText(t *testing.T) {
 	}
 	require.Contains(t, s, "&lt;script&gt;")
 	golden(t, "hostile.md", strings.TrimSuffix(s, "\n"))
+}
+
+// Nothing that GitHub's Markdown makes of bare text is made of it.
+func TestMarkdownOfBareText(t *testing.T) {
+	for text, raw := range map[string]string{
+		"TestA/_x_/__y__":               "_",
+		"see http://evil.example/x":     "://",
+		"or HTTPS://evil.example":       "://",
+		"or www.evil.example":           "www.",
+		"a\\_b":                         "_",
+		"~~gone~~ <b> ![i](u) $x$ @all": "<",
+	} {
+		s := Markdown(StepView{Test: text, Notes: []string{text}}, 1<<20)
+		require.NotContains(t, s, raw, text)
+		require.Contains(t, html.UnescapeString(s), text, "it reads the same")
+	}
 }
 
 // Of what does not fit, the details go first.

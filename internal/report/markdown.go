@@ -116,12 +116,14 @@ func firstLine(s string) string {
 }
 
 // inMarkdown makes one line of text stand in Markdown as it is: what means something
-// in Markdown or in HTML is written as an entity.
+// in Markdown or in HTML is written as an entity, and so is what makes a link of a
+// bare address: a server's text links to nothing.
 func inMarkdown(s string) string { return markdownText.Replace(s) }
 
 var markdownText = strings.NewReplacer(
 	"&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&quot;", "|", "&#124;", "`", "&#96;", "*", "&#42;", "[", "&#91;", "]", "&#93;",
-	"~", "&#126;", `\`, "&#92;", "!", "&#33;", "#", "&#35;", "@", "&#64;", "$", "&#36;",
+	"~", "&#126;", `\`, "&#92;", "!", "&#33;", "#", "&#35;", "@", "&#64;", "$", "&#36;", "_", "&#95;",
+	"://", "&#58;//", "www.", "www&#46;",
 )
 
 // preformatted makes text stand within <pre> as it is; its lines stay.
