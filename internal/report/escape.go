@@ -19,7 +19,8 @@ const ellipsis = "…"
 // most 500 bytes; what was cut off shows as "…". It is for reading and cannot
 // be turned back: a backslash stays as it is. "##[", with which GitHub's runner
 // takes a command out of any place of a log's line (actions/runner,
-// ActionCommand.TryParse), becomes ##\x5b.
+// ActionCommand.TryParse), becomes ##\x5b, and "::" at the start, which is one where
+// the text begins a line, however far that is indented (TryParseV2), \x3a:.
 func Escape(s string) string {
 	var b strings.Builder
 	kept := 0 // the longest prefix of b that leaves room for the ellipsis
@@ -34,6 +35,8 @@ func Escape(s string) string {
 			b.WriteString(`\r`)
 		case r == '\t':
 			b.WriteString(`\t`)
+		case r == ':' && strings.HasPrefix(s[i+1:], ":") && strings.TrimSpace(b.String()) == "":
+			b.WriteString(`\x3a`)
 		case r == '[' && strings.HasSuffix(b.String(), "##"):
 			b.WriteString(`\x5b`)
 		case unicode.IsGraphic(r):

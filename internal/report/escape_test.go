@@ -24,6 +24,10 @@ func TestEscape(t *testing.T) {
 		{"bad \xff\xc3", `bad \xff\xc3`},
 		{`C:\tmp`, `C:\tmp`},
 		{"##[stop-commands]x ###[b] #[", `##\x5bstop-commands]x ###\x5bb] #[`},
+		{"::stop-commands::x", `\x3a:stop-commands::x`},
+		{" \u00a0::error::x", " \u00a0\\x3a:error::x"},
+		{"a ::error::x", "a ::error::x"}, // which begins no line
+		{":a::b", ":a::b"},
 	} {
 		require.Equal(t, c.want, Escape(c.in))
 	}
@@ -39,10 +43,14 @@ func TestEscapeBounds(t *testing.T) {
 func FuzzEscape(f *testing.F) {
 	f.Add("a\x1b[0m\u202e\xff日")
 	f.Add(strings.Repeat("é", 600))
+	f.Add("\u2003:::##[")
 	f.Fuzz(func(t *testing.T, s string) {
 		e := Escape(s)
 		if len(e) > 500 || !utf8.ValidString(e) {
 			t.Fatalf("%d bytes, valid UTF-8 %v", len(e), utf8.ValidString(e))
+		}
+		if strings.HasPrefix(strings.TrimSpace(e), "::") || strings.Contains(e, "##[") {
+			t.Fatalf("%q is a command to GitHub's runner", e)
 		}
 		for _, r := range e {
 			if !unicode.IsGraphic(r) {
