@@ -4,11 +4,12 @@ import (
 	"fmt"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 )
 
 // BenchmarkView is a run as benchmark lines show it.
 type BenchmarkView struct {
-	Config  [][2]string // keys in lower case, and their values; empty ones are left out
+	Config  [][2]string // keys in lower case, and their values; an empty one is not known
 	Name    string      // such as "TestQwen3/c=8"
 	N       int         // requests
 	Figures []BenchmarkFigure
@@ -22,7 +23,9 @@ type BenchmarkFigure struct {
 }
 
 // Benchmark shows runs in the Go benchmark format, a line a run, with the
-// configuration where it changes and the direction of each unit:
+// configuration where it changes and the direction of each unit. What is not known
+// of the first run is said, too: the text may follow that of other runs, whose
+// configuration would else hold on.
 // https://go.dev/design/14313-benchmark-format
 func Benchmark(views []BenchmarkView) string {
 	var b strings.Builder
@@ -30,11 +33,11 @@ func Benchmark(views []BenchmarkView) string {
 	for _, v := range views {
 		for _, c := range v.Config {
 			value := oneLine(c[1])
-			if old, set := config[c[0]]; old == value && (set || value == "") {
+			if old, set := config[c[0]]; set && old == value {
 				continue
 			}
 			config[c[0]] = value
-			fmt.Fprintf(&b, "%s: %s\n", c[0], value)
+			b.WriteString(strings.TrimSpace(c[0]+": "+value) + "\n")
 		}
 		for _, f := range v.Figures {
 			if finite(f.Value) && !units[f.Unit] {
@@ -58,7 +61,8 @@ func Benchmark(views []BenchmarkView) string {
 }
 
 // benchmarkName makes a test's name a benchmark's, without blanks: a letter
-// after "Benchmark" must not be a small one.
+// after "Benchmark" must not be a small one, and a line of 64 KiB would end the
+// reading of the file.
 func benchmarkName(s string) string {
 	s = strings.TrimPrefix(s, "Test")
 	s = strings.Map(func(r rune) rune {
@@ -67,9 +71,14 @@ func benchmarkName(s string) string {
 		}
 		return r
 	}, s)
-	for i, r := range s {
-		s = string(unicode.ToUpper(r)) + s[i+len(string(r)):]
-		break
+	switch first, n := utf8.DecodeRuneInString(s); {
+	case unicode.IsLower(unicode.ToUpper(first)):
+		s = "_" + s // it has no capital
+	case n > 0:
+		s = string(unicode.ToUpper(first)) + s[n:]
+	}
+	if len(s) > maxText {
+		s = strings.ToValidUTF8(s[:maxText-len(ellipsis)], "") + ellipsis
 	}
 	return "Benchmark" + s
 }

@@ -173,3 +173,28 @@ func TestBenchmark(t *testing.T) {
 	require.Equal(t, "lower", rd.Units().Get("p99-ttft-sec", "better").Value)
 	require.Equal(t, "higher", rd.Units().Get("output-tok/s", "better").Value)
 }
+
+// Names that are odd or long are still benchmarks', one each, and what one text
+// does not know of its runs is not taken from the text before it.
+func TestBenchmarkOfOddNames(t *testing.T) {
+	view := func(name, pkg string) BenchmarkView {
+		return BenchmarkView{Name: name, N: 1, Config: [][2]string{{"pkg", pkg}}, Figures: []BenchmarkFigure{{Value: 1, Unit: "p99-ttft-ns"}}}
+	}
+	long := "Test" + strings.Repeat("日", 50_000)
+	text := Benchmark([]BenchmarkView{view("Testa", "p")})
+	for _, name := range []string{"Testĸ", "Testıx", "Test\xffa", "TestA\n::x\u2028 \tB", "Test/c", long} {
+		text += Benchmark([]BenchmarkView{view(name, "")})
+	}
+	rd := benchfmt.NewReader(strings.NewReader(text), "f")
+	var names []string
+	for rd.Scan() {
+		if r, is := rd.Result().(*benchfmt.Result); is {
+			names = append(names, r.Name.String())
+			require.Equal(t, map[bool]string{true: "p"}[len(names) == 1], r.GetConfig("pkg"))
+		} else if e, is := rd.Result().(*benchfmt.SyntaxError); is {
+			t.Error(e)
+		}
+	}
+	require.NoError(t, rd.Err())
+	require.Equal(t, []string{"A", "_ĸ", "Ix", "\ufffda", "A_::x___B", "/c", strings.Repeat("日", 165) + "…"}, names) // 497 bytes have room for 165 of three
+}
