@@ -80,6 +80,33 @@ func TestReplayRefusesAWorkloadWithoutTimes(t *testing.T) {
 	require.Equal(t, 1, server.Requests(), "the preflight")
 }
 
+// A name is in front of each message, and begins no line in it: one that does
+// may be a command to GitHub's runner.
+func TestMessagesOfAnOddName(t *testing.T) {
+	inResults(t)
+	odd := perftest.Scenario{
+		Name: "q\n::error::y", Target: simserver.Start(t, simserver.Profile{}).Target(), Workload: fixtures.Builtin{Output: 4},
+		Load: perftest.Closed{Concurrency: 4, Requests: 8}, Warmup: perftest.Warmup{Requests: 1},
+	}
+	logs := &logsT{TB: t}
+	perftest.Run(logs, odd)
+	require.True(t, strings.HasPrefix(logs.logs[0], `q\n::error::y: the warm-up of 1 requests`), logs.logs[0])
+	odd.Load = perftest.Closed{Concurrency: -1}
+	require.True(t, strings.HasPrefix(fatalOf(t, odd), `q\n::error::y: Load.Concurrency is -1`))
+	fatal := fatalIn(t, func(t testing.TB) { perftest.MaxLoad(t, odd) })
+	require.True(t, strings.HasPrefix(fatal, `q\n::error::y: `), fatal)
+}
+
+// logsT is a test that keeps what it logs.
+type logsT struct {
+	testing.TB
+	logs []string
+}
+
+func (t *logsT) Logf(format string, args ...any) {
+	t.logs = append(t.logs, fmt.Sprintf(format, args...))
+}
+
 // Those of a trace that begins with many at once are sent.
 func TestReplayOfABurst(t *testing.T) {
 	inResults(t)

@@ -89,7 +89,7 @@ func (r *run) deliver(t testing.TB, own *Result, runErr error) (*Result, error) 
 	if d.Problem != "" {
 		far = " as far as they came (" + report.Escape(d.Problem) + ")"
 	}
-	t.Logf("%s: %s sent %d requests, which are part of shard 0's result%s: the verdict is %s", res.Name, name, own.Counts.Sent, far, report.Escape(merged.Where))
+	t.Logf("%s: %s sent %d requests, which are part of shard 0's result%s: the verdict is %s", report.Escape(res.Name), name, own.Counts.Sent, far, report.Escape(merged.Where))
 	t.Attr("perftest.verdict", report.Escape(merged.Where)) // JUnit has this test as passed
 	return res, nil
 }

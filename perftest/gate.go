@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/slogate/slogate/internal/report"
 	"github.com/slogate/slogate/internal/stats"
 )
 
@@ -158,7 +159,7 @@ func (r *run) checkTime(left time.Duration) error {
 // warn tells of something before the load, and keeps it for the result.
 func (r *run) warn(format string, args ...any) {
 	text := fmt.Sprintf(format, args...)
-	r.logf("%s: %s", r.scenario.Name, text)
+	r.logf("%s: %s", report.Escape(r.scenario.Name), text)
 	r.warnings = append(r.warnings, text)
 }
 

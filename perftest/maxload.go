@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/slogate/slogate/internal/report"
 	"github.com/slogate/slogate/internal/stats"
 )
 
@@ -44,7 +45,7 @@ func MaxLoad(t testing.TB, s Scenario, slos ...SLO) *Capacity {
 	}
 	search, err := newSearch(s, slos)
 	if err != nil {
-		t.Fatalf("%s: %v", s.Name, err)
+		t.Fatalf("%s: %v", report.Escape(s.Name), err)
 	}
 	c := &Capacity{Schema: capacitySchema, Version: capacityVersion, Name: s.Name, Test: t.Name(), SLOs: slos, Unit: string(RequestRate), Started: time.Now().UTC()}
 	if _, closed := s.Load.(Closed); closed {

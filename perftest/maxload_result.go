@@ -196,7 +196,7 @@ func (c *Capacity) show(t testing.TB) {
 	}
 	t.Attr("perftest.max_load", fmt.Sprintf("%g", float64(c.Lo)))
 	if c.CutShort != "" {
-		t.Errorf("%s: the search was cut short (%s) after %d probes", c.Name, c.CutShort, len(c.Probes))
+		t.Errorf("%s: the search was cut short (%s) after %d probes", report.Escape(c.Name), c.CutShort, len(c.Probes))
 	}
 }
 

@@ -116,7 +116,7 @@ func (m *loadSearch) after(res *Result) {
 	m.where = res.elsewhere
 	m.next = searchStep{}
 	if err := json.Unmarshal(res.then, &m.next); err != nil {
-		m.t.Fatalf("%s: shard 0's next step: %v", m.scenario.Name, err)
+		m.t.Fatalf("%s: shard 0's next step: %v", report.Escape(m.scenario.Name), err)
 	}
 }
 
@@ -130,7 +130,7 @@ func (m *loadSearch) ended() *Capacity {
 	case m.where == "":
 		c.show(t)
 	case m.next.Found == nil:
-		t.Skipf("%s: shard 0 has ended the search: the verdict is %s", c.Name, report.Escape(m.where))
+		t.Skipf("%s: shard 0 has ended the search: the verdict is %s", report.Escape(c.Name), report.Escape(m.where))
 	default:
 		c = m.next.Found
 		c.elsewhere = cmp.Or(m.next.File, m.where)
@@ -140,7 +140,7 @@ func (m *loadSearch) ended() *Capacity {
 		if i := c.confirming(); i >= 0 && i < len(m.runs) {
 			c.Result = m.runs[i]
 		}
-		t.Logf("%s: the verdict on its max load is %s", c.Name, report.Escape(c.elsewhere))
+		t.Logf("%s: the verdict on its max load is %s", report.Escape(c.Name), report.Escape(c.elsewhere))
 	}
 	return c
 }

@@ -33,7 +33,7 @@ var lost atomic.Pointer[string]
 
 // noteLost keeps that a shard was lost.
 func noteLost(name, why string) {
-	text := name + ": " + why
+	text := report.Escape(name) + ": " + why
 	lost.CompareAndSwap(nil, &text)
 }
 

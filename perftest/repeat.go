@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/slogate/slogate/internal/record"
+	"github.com/slogate/slogate/internal/report"
 )
 
 // runAs runs s as often as it says, going on where an earlier run has ended,
@@ -49,7 +50,7 @@ func (r *Result) mustBeJudged(t testing.TB) {
 	t.Cleanup(func() {
 		t.Helper()
 		if !judged.Load() && !t.Failed() && !t.Skipped() {
-			t.Errorf("%s: nothing has judged the scenario's SLOs: give the result to assert.Gate (or assert.SLOs), or leave SLOs empty", r.Name)
+			t.Errorf("%s: nothing has judged the scenario's SLOs: give the result to assert.Gate (or assert.SLOs), or leave SLOs empty", report.Escape(r.Name))
 		}
 	})
 }

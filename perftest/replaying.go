@@ -40,7 +40,7 @@ func replayRun(t testing.TB, s Scenario, from passage, set settings) *Result {
 		err = s.ranAs(res)
 	}
 	if err != nil {
-		t.Fatalf("%s", notesOf(t).failed("%s: nothing is replayed: %v", s.Name, err))
+		t.Fatalf("%s", notesOf(t).failed("%s: nothing is replayed: %v", report.Escape(s.Name), err))
 	}
 	res.judgeBy(s, set)
 	if !from.probe {
@@ -53,7 +53,7 @@ func replayRun(t testing.TB, s Scenario, from passage, set settings) *Result {
 	}
 	t.Cleanup(func() { t.Helper(); res.writeReplay(t, set) })
 	if res.Partial && !(from.probe && res.Ended == endedMustFail) {
-		t.Errorf("%s", notesOf(t).failed("%s: the stored run is partial: %s", s.Name, res.partialText()))
+		t.Errorf("%s", notesOf(t).failed("%s: the stored run is partial: %s", report.Escape(s.Name), res.partialText()))
 	}
 	return res
 }
@@ -164,7 +164,7 @@ func findReplay(t testing.TB, s Scenario, set settings) (*Result, error) {
 			delete(replays.taken, key)
 			replays.Unlock()
 			if taken < len(all) {
-				t.Errorf("%s: %s holds %d runs of it, and the oldest %d were replayed: name the folders of those to replay, such as %s", s.Name, set.replay, len(all), taken, all[len(all)-1].folders[0])
+				t.Errorf("%s: %s holds %d runs of it, and the oldest %d were replayed: name the folders of those to replay, such as %s", report.Escape(s.Name), set.replay, len(all), taken, all[len(all)-1].folders[0])
 			}
 		})
 	}

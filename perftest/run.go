@@ -57,6 +57,7 @@ func runOnce(t testing.TB, s Scenario, from passage) *Result {
 	if s.Name == "" {
 		s.Name = t.Name()
 	}
+	shown := report.Escape(s.Name)
 	if set.replay != "" {
 		return replayRun(t, s, from, set)
 	}
@@ -65,7 +66,7 @@ func runOnce(t testing.TB, s Scenario, from passage) *Result {
 	}
 	live, err := set.liveOn(t)
 	if err != nil {
-		fatal("%s: %v", s.Name, err)
+		fatal("%s: %v", shown, err)
 	}
 	ctx, stop := lifetime(t)
 	defer stop()
@@ -74,12 +75,12 @@ func runOnce(t testing.TB, s Scenario, from passage) *Result {
 	r := &run{cancel: cancel, live: live, scenario: s, from: from, settings: set, test: t.Name(), bubble: inBubble(), grace: graceWithin(t), until: mergedBy(t), logf: func(format string, args ...any) { t.Helper(); t.Logf(format, args...) }}
 	over, err := r.countMeeting()
 	if err != nil {
-		fatal("%s: %v", s.Name, err)
+		fatal("%s: %v", shown, err)
 	}
 	defer over()
 	defer r.close()
 	if err := r.setUp(ctx); errors.Is(err, errShort) {
-		t.Skipf("%s: %v", s.Name, err)
+		t.Skipf("%s: %v", shown, err)
 	} else if err != nil {
 		for _, why := range []error{context.Cause(ctx), err} {
 			if errors.As(why, new(meet.Gone)) {
@@ -88,7 +89,7 @@ func runOnce(t testing.TB, s Scenario, from passage) *Result {
 		}
 		err = stopped(ctx, err)
 		r.leave(err.Error())
-		fatal("%s: %v", s.Name, err)
+		fatal("%s: %v", shown, err)
 	}
 	res, err := r.measure(ctx)
 	res, err = r.conclude(ctx, t, res, err)
@@ -98,9 +99,9 @@ func runOnce(t testing.TB, s Scenario, from passage) *Result {
 	switch {
 	case res.elsewhere == "":
 	case err != nil:
-		fatal("%s: %v", s.Name, err)
+		fatal("%s: %v", shown, err)
 	case res.over:
-		t.Skipf("%s: shard 0 has ended the test: the verdict is %s", s.Name, res.elsewhere)
+		t.Skipf("%s: shard 0 has ended the test: the verdict is %s", shown, res.elsewhere)
 	default:
 		return res
 	}
@@ -111,19 +112,19 @@ func runOnce(t testing.TB, s Scenario, from passage) *Result {
 	t.Cleanup(func() { t.Helper(); res.writeReport(t) })
 	switch {
 	case err != nil:
-		fatal("%s: %v", s.Name, err)
+		fatal("%s: %v", shown, err)
 	case res.Ended == endedInterrupted:
-		wrong("%s: interrupted after %d requests: the result is partial", s.Name, res.begun())
+		wrong("%s: interrupted after %d requests: the result is partial", shown, res.begun())
 	case res.Ended == endedDeadline:
 		wrong("%s: stopped after %d of %s requests, %v before the test's deadline: raise go test's -timeout or send less",
-			s.Name, res.begun(), planned(res.Counts.Planned), untilDeadline(t).Round(time.Second))
+			shown, res.begun(), planned(res.Counts.Planned), untilDeadline(t).Round(time.Second))
 	case res.Ended == endedLost:
-		wrong("%s: INVALID: stopped after %d of %s requests: %s", s.Name, res.Counts.Sent, planned(res.Counts.Planned), r.lost)
+		wrong("%s: INVALID: stopped after %d of %s requests: %s", shown, res.Counts.Sent, planned(res.Counts.Planned), r.lost)
 	case res.Ended == endedMustFail && from.probe:
 	case res.Ended == endedMustFail:
-		wrong("%s: stopped after %d of %s requests: %s", s.Name, res.Counts.Sent, planned(res.Counts.Planned), r.lost)
+		wrong("%s: stopped after %d of %s requests: %s", shown, res.Counts.Sent, planned(res.Counts.Planned), r.lost)
 	case res.Counts.Sent == 0:
-		fatal("%s: the workload gave no request to measure", s.Name)
+		fatal("%s: the workload gave no request to measure", shown)
 	}
 	return res
 }
