@@ -67,6 +67,9 @@ type ShardInfo struct {
 // and where one of them was the bottleneck, every verdict is INVALID. The
 // server's own metrics are those that one shard scraped.
 //
+// Shards that were never at work together, by their clocks, make a partial result
+// that cannot pass, since the server never had the whole load.
+//
 // Results that are no shards of one plan are refused, with what differs: they
 // have to be of the same test, scenario, nonce (PERFTEST_NONCE), model and
 // version.

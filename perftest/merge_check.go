@@ -11,6 +11,10 @@ import (
 // endedMissing is how a merged result ended that lacks shards of its load.
 const endedMissing = "missing shards"
 
+// endedApart is how one ended of which two shards were never at work together, so
+// that its load was never the whole one.
+const endedApart = "shards apart"
+
 // check refuses what is not each shard of one plan once.
 func (m *merger) check(allowMissing bool) error {
 	first := m.parts[0]

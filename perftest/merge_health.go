@@ -134,7 +134,10 @@ func (m *merger) warnings() {
 			break
 		}
 		if i > 0 && m.apart(&m.parts[i-1], &p) {
-			r.Warnings = append(r.Warnings, fmt.Sprintf("shards %d and %d sent nothing at the same time: the load was never the whole one (clocks that disagree? see Shards.ClocksAhead)", m.parts[i-1].index, p.index))
+			r.Warnings = append(r.Warnings, fmt.Sprintf("shards %d and %d sent nothing at the same time: the load was never the whole one (start them together; clocks that disagree? see Shards.ClocksAhead)", m.parts[i-1].index, p.index))
+			if !r.Partial {
+				r.Partial, r.Ended = true, endedApart
+			}
 			break
 		}
 	}

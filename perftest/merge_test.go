@@ -242,6 +242,10 @@ func TestMergePutsClocksRight(t *testing.T) {
 	require.NoError(t, err)
 	require.Greater(t, float64(wrong.Window), 3600.0)
 	require.Contains(t, strings.Join(wrong.Warnings, "\n"), "shards 0 and 1 sent nothing at the same time")
+	require.Equal(t, []any{true, "shards apart"}, []any{wrong.Partial, wrong.Ended})
+	v := wrong.Judge(SLO{Metric: ErrorRate, Op: AtMost, Limit: 0.5})[0]
+	require.Equal(t, Invalid, v.Point)
+	require.Contains(t, v.Reason, "shards apart")
 	right, err := Merge(filepath.Join(t.TempDir(), "m"), Shards{Results: parts, ClocksAhead: []time.Duration{0, time.Hour}})
 	require.NoError(t, err)
 	require.Equal(t, whole.Window, right.Window)

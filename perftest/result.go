@@ -28,8 +28,8 @@ type Result struct {
 	Simulated bool `json:"simulated"`
 	// Partial says that the run ended before its plan; Ended says how:
 	// "complete", "deadline", "interrupted", "must fail" (a gate whose objectives no further
-	// request could have saved), "missing shards" (see [Merge]), "lost shard"
-	// (see package perftest/cluster) or "error".
+	// request could have saved), "missing shards" or "shards apart" (see
+	// [Merge]), "lost shard" (see package perftest/cluster) or "error".
 	Partial bool   `json:"partial"`
 	Ended   string `json:"ended"`
 	// Started is the wall-clock time of the run's start, from which the

@@ -85,7 +85,7 @@ func generate(t *testing.T) []byte {
 	properties["schema"].(map[string]any)["const"] = perftest.ResultSchema
 	version := properties["version"].(map[string]any)
 	version["minimum"], version["maximum"] = 1, perftest.ResultVersion
-	properties["ended"].(map[string]any)["enum"] = []string{"complete", "deadline", "interrupted", "must fail", "missing shards", "lost shard", "error"}
+	properties["ended"].(map[string]any)["enum"] = []string{"complete", "deadline", "interrupted", "must fail", "missing shards", "shards apart", "lost shard", "error"}
 	narrow(all["$defs"].(map[string]any))
 	var out bytes.Buffer
 	enc := json.NewEncoder(&out)
