@@ -13,7 +13,7 @@ import (
 )
 
 // protocol is the version of this protocol.
-const protocol = 2
+const protocol = 3
 
 const challengeBytes = 32
 
