@@ -284,14 +284,24 @@ func TestOddStreams(t *testing.T) {
 			for _, pieces := range []bool{false, true} {
 				t.Run(fmt.Sprintf("%s/tls=%v,cut=%v", c.name, secure, pieces), func(t *testing.T) {
 					t.Parallel()
-					c.run(t, secure, pieces)
+					reused := c.run(t, secure, pieces)
+					// On a busy machine net/http may give up a connection that is as good
+					// as new: when its own goroutine has not said within 50 ms that the
+					// request is written (maxWriteWaitBeforeConnReuse). Not three times.
+					for again := 0; again < 2 && !reused && !c.fresh && !c.either; again++ {
+						reused = c.run(t, secure, pieces)
+					}
+					if !c.either {
+						require.Equal(t, !c.fresh, reused)
+					}
 				})
 			}
 		}
 	}
 }
 
-func (c odd) run(t *testing.T, secure, pieces bool) {
+// run reports whether the second request went over the connection of the first.
+func (c odd) run(t *testing.T, secure, pieces bool) (reused bool) {
 	parts := []string{c.answer}
 	if pieces && c.after != resets { // a reset drops what is still to be sent
 		parts = cutAll(c.answer, 1+len(c.answer)/10_000)
@@ -334,10 +344,8 @@ func (c odd) run(t *testing.T, secure, pieces bool) {
 	s.c.Settle()
 	next := do(t.Context(), s, Call{}, 0)
 	require.Empty(t, next.Message)
-	if !c.either {
-		require.Equal(t, !c.fresh, next.Reused, "connections: %d", srv.conns.Load())
-	}
 	require.Zero(t, next.Resent)
+	return next.Reused
 }
 
 // wait is for tests: until no rest of a body is being read.
