@@ -186,13 +186,18 @@ func (p *part) ownWarnings() (own []string) {
 }
 
 // apart reports whether two parts had no moment in common. Those of shards that
-// have met come without their samples, and began together.
+// have met come without their samples, and began together. It is not known of a
+// part that sent nothing, as one without a connection, and of two of a single
+// request, which an open load may well have one after the other.
 func (m *merger) apart(a, b *part) bool {
-	if len(a.samples.all) == 0 || len(b.samples.all) == 0 {
+	if n, n2 := len(a.samples.all), len(b.samples.all); n == 0 || n2 == 0 || n+n2 == 2 {
 		return false
 	}
 	from, to := a.rateSpan()
 	from2, to2 := b.rateSpan()
+	if from > to || from2 > to2 {
+		return false
+	}
 	return to+a.shift < from2+b.shift || to2+b.shift < from+a.shift
 }
 

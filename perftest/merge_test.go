@@ -254,6 +254,37 @@ func TestMergePutsClocksRight(t *testing.T) {
 	require.Equal(t, Value(3600), right.Shards[1].ClockAhead)
 }
 
+// Of shards that sent nothing, or a single request each, it is not known that
+// they were never at work together.
+func TestMergeOfHardlyAnyRequests(t *testing.T) {
+	noChange := func(int, *Result) {}
+	records := manyRecords(300, 8, true)
+	for i := range records {
+		if r := &records[i]; r.Slot%2 == 0 {
+			unsent := record.Record{}
+			unsent.Reset()
+			unsent.Index, unsent.Slot, unsent.Part, unsent.Scheduled, unsent.Ready = r.Index, r.Slot, r.Part, r.Scheduled, r.Ready
+			unsent.Done, unsent.Class, unsent.Phase, unsent.Message = r.Done, record.ClassConnect, record.PhaseConnect, "no route"
+			*r = unsent
+		}
+	}
+	var two []record.Record // which the plan has one after the other
+	for i, r := range manyRecords(10, 8, true) {
+		if r.Index > 7 {
+			r.Part = record.Measured
+			r.Shift(int64(i) * 1e9)
+			two = append(two, r)
+		}
+	}
+	require.Len(t, two, 2)
+	for name, all := range map[string][]record.Record{"unsent": records, "single": two} {
+		merged, err := Merge(filepath.Join(t.TempDir(), "m"), Shards{Results: split(t, all, 2, bySlot(2), noChange)})
+		require.NoError(t, err)
+		require.NotContains(t, strings.Join(merged.Warnings, "\n"), "at the same time", name)
+		require.Equal(t, []any{false, "complete"}, []any{merged.Partial, merged.Ended}, name)
+	}
+}
+
 // What is no set of shards of one plan is refused, with what differs.
 func TestMergeRefuses(t *testing.T) {
 	records := manyRecords(100, 8, false)
