@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/slogate/slogate/internal/meet"
 )
@@ -95,8 +96,12 @@ func (m *member) Pause(ctx context.Context, d meet.Delivery) (int, error) {
 		}
 	}
 	if err := m.conn.sendJSON(kindPause, e); err != nil {
-		<-m.gone // its error says more
-		return 0, m.Why()
+		select {
+		case <-m.gone: // its error says more
+			return 0, m.Why()
+		case <-time.After(farewell):
+			return 0, err
+		}
 	}
 	select {
 	case s := <-m.resumes:

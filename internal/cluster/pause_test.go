@@ -160,3 +160,23 @@ func TestPauseEnds(t *testing.T) {
 		closeAll(r, members[0])
 	})
 }
+
+// A result so far that fits into no message ends the pause of its shard, which
+// says so: nothing else would.
+func TestPauseOfTooMuch(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		_, r, members := begun(t, 2, nil)
+		done := make(chan error, 1)
+		go func() {
+			_, err := members[0].Pause(t.Context(), meet.Delivery{Result: make([]byte, resultBytes)})
+			done <- err
+		}()
+		select {
+		case err := <-done:
+			require.ErrorContains(t, err, "fit into a message")
+		case <-time.After(time.Hour):
+			require.Fail(t, "it waits for ever")
+		}
+		closeAll(meetings(r, members)...)
+	})
+}
