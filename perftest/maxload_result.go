@@ -57,7 +57,8 @@ type Capacity struct {
 	// ClientLimit is the load at which the client was the bottleneck, which
 	// ended the search; 0 when it never was.
 	ClientLimit Value `json:"client_limit"`
-	// CutShort says what ended the search early, "deadline" or "interrupted".
+	// CutShort says what ended the search early: "deadline", "interrupted" or, where
+	// shards meet, "lost shard".
 	CutShort string  `json:"cut_short,omitempty"`
 	Probes   []Probe `json:"probes"` // in their order
 
