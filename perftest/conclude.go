@@ -85,6 +85,9 @@ func (r *run) deliver(t testing.TB, own *Result, runErr error) (*Result, error) 
 	if res.Ended == endedInterrupted {
 		interrupted.Store(true)
 	}
+	if merged.Left != "" {
+		noteLost(res.Name, report.Escape(merged.Left))
+	}
 	far := ""
 	if d.Problem != "" {
 		far = " as far as they came (" + report.Escape(d.Problem) + ")"
@@ -123,6 +126,10 @@ func (r *run) gather(ctx context.Context, own *Result, runErr error) (*Result, e
 		return res, err
 	}
 	m := meet.Merged{Result: data, Where: fmt.Sprintf("shard 0's, in %s", res.Dir), Taken: res.taken, Over: res.Counts.Sent == 0 || runErr != nil}
+	if m.Left = report.Escape(root.Left()); m.Left != "" {
+		noteLost(own.Name, m.Left)
+		r.logf("%s: its part had come, and no further run waits for it", m.Left)
+	}
 	if then := r.from.then; then != nil && !m.Over {
 		if m.Then, err = then(res); err != nil {
 			return res, err

@@ -91,7 +91,10 @@ func (m *loadSearch) decide(res *Result) {
 		m.next = searchStep{}
 	default:
 		m.search.Report(tried)
-		m.step()
+		if m.step(); m.next.Probe != nil && lost.Load() != nil { // which would never come to it
+			m.capacity.CutShort = endedLost
+			m.end()
+		}
 	}
 }
 

@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -36,6 +37,7 @@ type root struct {
 	over    bool          // nothing is a loss any more
 	begun   bool          // the clocks' estimates of the load are there
 	last    bool          // no pause is answered by more requests any more
+	left    string        // which shard is gone that had delivered; empty when none is
 }
 
 // errGone says that the connection to a shard has ended.
@@ -245,7 +247,20 @@ func (r *root) lose(p *peer, why string) {
 
 // gone gives up one whose connection has ended, and with it its process.
 func (r *root) gone(p *peer, err error) {
-	r.giveUp(p, lossOf(err, r.cfg.silence), func(err error) error { return meet.Gone{Why: err} })
+	why := lossOf(err, r.cfg.silence)
+	r.mu.Lock()
+	if p.end != nil && p.lost == "" && !r.over {
+		r.left = cmp.Or(r.left, cleaned(fmt.Sprintf("%s at %s: %s", shardName(p.place.Index, p.place.Count), p.from, why)))
+	}
+	r.mu.Unlock()
+	r.giveUp(p, why, func(err error) error { return meet.Gone{Why: err} })
+}
+
+// Left implements [meet.Root].
+func (r *root) Left() string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.left
 }
 
 func (r *root) giveUp(p *peer, why string, as func(error) error) {

@@ -296,3 +296,24 @@ func TestCleaned(t *testing.T) {
 	require.LessOrEqual(t, len(cleaned(strings.Repeat("ä", 1000))), mostText+len("…"))
 	require.Equal(t, "\uFFFD", cleaned("\xff"))
 }
+
+// A shard that is gone when it has delivered takes nothing from the run, and is
+// missed by the next one; one that leaves when it has heard how it ended is not.
+func TestAShardIsGoneAfterItsEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		_, r, members := begun(t, 3, nil)
+		for _, m := range members {
+			go func() { _, _ = m.Deliver(context.Background(), meet.Delivery{Result: []byte("{}")}) }()
+		}
+		require.Len(t, r.Collect(), 2)
+		require.Empty(t, r.Left())
+		_ = members[1].conn.Close()
+		synctest.Wait()
+		require.NoError(t, r.Why())
+		left := "shard 2 of 3 at pipe: its connection was lost: the process ended, or the network was cut"
+		require.Equal(t, left, r.Left())
+		r.Announce(meet.Merged{})
+		closeAll(meetings(r, members)...)
+		require.Equal(t, left, r.Left())
+	})
+}

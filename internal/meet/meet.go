@@ -93,6 +93,9 @@ type Root interface {
 	// after a Stop for twice the run's grace, and gives the parts in the order
 	// of the shards.
 	Collect() []Part
+	// Left says which shard is gone that had delivered its part, so that the run
+	// lacks nothing, but no further one need wait for it; empty when none is.
+	Left() string
 	// Announce tells the others how it ended.
 	Announce(Merged)
 }
@@ -148,6 +151,7 @@ type Merged struct {
 	Where  string // the verdict is, in words
 	Taken  int    // requests that the run took from its workload, the most of all shards
 	Over   bool   // the test does not go on
+	Left   string // which shard is gone that had delivered; empty when none is
 	Then   []byte // JSON: how a search goes on; nil after any other run
 }
 

@@ -23,10 +23,14 @@ import (
 
 // fiveAtOnce answers five requests at once, and refuses those beyond.
 func fiveAtOnce(t *testing.T) string {
+	return fiveWithin(t, 20*time.Millisecond) // far more than a client takes from answer to request
+}
+
+func fiveWithin(t *testing.T, each time.Duration) string {
 	var flying atomic.Int64
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		n := flying.Add(1)
-		time.Sleep(20 * time.Millisecond) // far more than a client takes from answer to request
+		time.Sleep(each)
 		// Its place is free before the client can know of its end.
 		if flying.Add(-1); n > 5 {
 			http.Error(w, "busy", http.StatusServiceUnavailable)
@@ -154,4 +158,28 @@ func TestAShardIsLostInASearch(t *testing.T) {
 	require.Equal(t, []int{1, 3}, dies.wait()[:2], "the third one has passed its verdict on, or had not begun")
 	require.Contains(t, dies.out[0].String(), "INVALID: ")
 	require.Contains(t, dies.out[0].String(), "shard 1 of 3 at 127.0.0.1: its connection was lost")
+}
+
+// One that had no part in a step, and is gone before the next one, ends the search
+// as well: none waits for it.
+func TestAShardThatLooksOnIsLost(t *testing.T) {
+	t.Parallel()
+	j := startJob(t, 3, "TestChildSearch", fiveWithin(t, 100*time.Millisecond), nil)
+	require.Eventually(t, func() bool { // the load has begun: 20 requests of a slot take two seconds
+		files, err := filepath.Glob(filepath.Join(j.results[0], "*", "*", "*", "shards", "1", "requests.jsonl"))
+		require.NoError(t, err)
+		for _, name := range files {
+			if data, err := os.ReadFile(name); err == nil && strings.Contains(string(data), `"phase":"measured"`) {
+				return true
+			}
+		}
+		return false
+	}, 20*time.Second, 5*time.Millisecond)
+	killed := time.Now()
+	require.NoError(t, j.cmds[2].Process.Kill())
+	require.Equal(t, 1, j.wait()[0], j.out[0].String())
+	require.Less(t, time.Since(killed), 30*time.Second, "the children have a minute")
+	require.Contains(t, j.out[0].String(), "shard 2 of 3 at 127.0.0.1: its connection was lost: the process ended, or the network was cut: its part had come")
+	require.Contains(t, j.out[0].String(), "cut short (lost shard)")
+	require.Equal(t, "lost shard", j.capacity().CutShort)
 }
