@@ -3,7 +3,6 @@
 package childtest
 
 import (
-	"encoding/xml"
 	"errors"
 	"io/fs"
 	"os"
@@ -111,21 +110,9 @@ func TestChildJUnitHoldsTableAndProperties(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "junit.xml")
 	c := runChild(t, nil, "tool", "gotestsum", "--junitfile", file, "--", "-run", "^TestMissed$|^TestHeld$", gate)
 	require.Equal(t, 1, c.code, c.output)
-	data, err := os.ReadFile(file)
-	require.NoError(t, err)
-	var report struct {
-		Cases []struct {
-			Name       string `xml:"name,attr"`
-			Failure    string `xml:"failure"`
-			Properties []struct {
-				Name  string `xml:"name,attr"`
-				Value string `xml:"value,attr"`
-			} `xml:"properties>property"`
-		} `xml:"testsuite>testcase"`
-	}
-	require.NoError(t, xml.Unmarshal(data, &report))
-	require.Len(t, report.Cases, 2)
-	for _, tc := range report.Cases {
+	cases := readJUnit(t, file)
+	require.Len(t, cases, 2)
+	for _, tc := range cases {
 		properties := map[string]string{}
 		for _, p := range tc.Properties {
 			properties[p.Name] = p.Value

@@ -3,7 +3,6 @@
 package childtest
 
 import (
-	"encoding/xml"
 	"flag"
 	"fmt"
 	"os"
@@ -130,21 +129,8 @@ func TestChildPackagesShareCIFiles(t *testing.T) {
 // failures.
 func properties(t *testing.T, name string) string {
 	t.Helper()
-	data, err := os.ReadFile(name)
-	require.NoError(t, err)
-	var report struct {
-		Cases []struct {
-			Name       string `xml:"name,attr"`
-			Failure    string `xml:"failure"`
-			Properties []struct {
-				Name  string `xml:"name,attr"`
-				Value string `xml:"value,attr"`
-			} `xml:"properties>property"`
-		} `xml:"testsuite>testcase"`
-	}
-	require.NoError(t, xml.Unmarshal(data, &report))
 	var b strings.Builder
-	for _, c := range report.Cases {
+	for _, c := range readJUnit(t, name) {
 		fmt.Fprintf(&b, "%s\n", c.Name)
 		for _, p := range c.Properties {
 			fmt.Fprintf(&b, "  %s = %s\n", p.Name, p.Value)

@@ -3,8 +3,6 @@
 package childtest
 
 import (
-	"encoding/xml"
-	"os"
 	"path/filepath"
 	"testing"
 
@@ -18,17 +16,8 @@ func TestChildGates(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "junit.xml")
 	c := runChild(t, nil, "tool", "gotestsum", "--format", "standard-verbose", "--junitfile", file, "--", "-run", "^Test(Proven|Unproven|Lost|CannotProve)$", gate)
 	require.Equal(t, 1, c.code, c.output)
-	data, err := os.ReadFile(file)
-	require.NoError(t, err)
-	var report struct {
-		Cases []struct {
-			Name    string `xml:"name,attr"`
-			Failure string `xml:"failure"`
-		} `xml:"testsuite>testcase"`
-	}
-	require.NoError(t, xml.Unmarshal(data, &report))
 	failures := map[string]string{}
-	for _, tc := range report.Cases {
+	for _, tc := range readJUnit(t, file) {
 		failures[tc.Name] = tc.Failure
 	}
 	require.Len(t, failures, 4)
