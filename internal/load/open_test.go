@@ -239,8 +239,6 @@ func TestOpenIsNeverReanchored(t *testing.T) {
 	})
 }
 
-// Arrivals every 0.1 s that take 0.35 s: until the last of 50 starts at 4.9 s, 46
-// are in flight for all of it, and the others for 0.3, 0.2, 0.1 and 0 s.
 // A process that comes late to the start that others share sends what it has
 // missed at once, and moves nothing; one that is ahead of it counts from now.
 func TestOpenStartsWithOthers(t *testing.T) {
@@ -260,6 +258,8 @@ func TestOpenStartsWithOthers(t *testing.T) {
 	}
 }
 
+// Arrivals every 0.1 s that take 0.35 s: until the last of 50 starts at 4.9 s, 46
+// are in flight for all of it, and the others for 0.3, 0.2, 0.1 and 0 s.
 func TestOpenConcurrency(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &service{epoch: time.Now(), takes: always(350 * time.Millisecond)}

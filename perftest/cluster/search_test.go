@@ -111,6 +111,13 @@ func TestShardsSearchTogether(t *testing.T) {
 	require.Equal(t, make([]int, n), j.wait(), j.out[1].String()+j.out[0].String())
 	c := j.capacity()
 	requireSearch(t, c, 2)
+	if p := c.Probes; p[2].Outcome == perftest.Fail && p[3].Outcome == perftest.Fail { // as on a machine with time
+		var loads []float64
+		for _, p := range p {
+			loads = append(loads, float64(p.Load))
+		}
+		require.Equal(t, []float64{2, 4, 8, 6, 5, 5}, loads, j.out[0].String())
+	}
 	require.GreaterOrEqual(t, float64(c.Lo), 5.0, j.out[0].String())
 	require.True(t, c.Probes[len(c.Probes)-1].Confirm)
 	var rows []int

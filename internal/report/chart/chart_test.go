@@ -48,18 +48,7 @@ func TestWrite(t *testing.T) {
 	for _, text := range []string{"SIMULATED", "p99", "warm-up", "one point", `\x1b`} {
 		require.True(t, strings.Contains(string(svg), text), text)
 	}
-	f, err := os.Open(filepath.Join(dir, "curve.png"))
-	require.NoError(t, err)
-	defer f.Close()
-	image, err := png.Decode(f)
-	require.NoError(t, err)
-	colors := map[[3]uint32]int{}
-	for x := range image.Bounds().Dx() {
-		for y := range image.Bounds().Dy() {
-			r, g, b, _ := image.At(x, y).RGBA()
-			colors[[3]uint32{r >> 8, g >> 8, b >> 8}]++
-		}
-	}
+	colors := colorsOf(t, filepath.Join(dir, "curve.png"))
 	require.Positive(t, colors[[3]uint32{0xc8, 0x10, 0x2e}], "the limit's line is drawn")
 	require.Positive(t, colors[[3]uint32{0x00, 0x72, 0xb2}], "the series is drawn")
 }
@@ -123,18 +112,7 @@ func TestWriteTimeline(t *testing.T) {
 		{Start: 0, Queue: 2, First: 3, Length: 8}, {Start: 1, First: figure.NoToken, Length: 9, Class: 1}, {Start: 0, First: 1, Length: 2, Part: 1},
 	}}
 	require.NoError(t, WriteTimeline(dir, Formats, "SIMULATED", line))
-	f, err := os.Open(filepath.Join(dir, "line.png"))
-	require.NoError(t, err)
-	defer f.Close()
-	image, err := png.Decode(f)
-	require.NoError(t, err)
-	colors := map[[3]uint32]int{}
-	for x := range image.Bounds().Dx() {
-		for y := range image.Bounds().Dy() {
-			r, g, b, _ := image.At(x, y).RGBA()
-			colors[[3]uint32{r >> 8, g >> 8, b >> 8}]++
-		}
-	}
+	colors := colorsOf(t, filepath.Join(dir, "line.png"))
 	first, rest := colors[[3]uint32{0xc2, 0x57, 0x0c}], colors[[3]uint32{0x00, 0x72, 0xb2}]
 	require.InDelta(t, 3.0/5, float64(first)/float64(rest), 0.1) // 3 s to the first token, 5 s from there
 	for _, c := range [][3]uint32{{0x8c, 0x95, 0x9f}, {0xc8, 0x10, 0x2e}, {0xd0, 0xd7, 0xde}} {
@@ -148,4 +126,22 @@ func TestWriteTimeline(t *testing.T) {
 	require.Contains(t, string(svg), "one of 4")
 	require.NoError(t, WriteTimeline(dir, Formats, "", figure.Timeline{ID: "none"}))
 	require.NoFileExists(t, filepath.Join(dir, "none.svg"))
+}
+
+// colorsOf counts the pixels of each color in a PNG file.
+func colorsOf(t *testing.T, name string) map[[3]uint32]int {
+	t.Helper()
+	f, err := os.Open(name)
+	require.NoError(t, err)
+	defer f.Close()
+	image, err := png.Decode(f)
+	require.NoError(t, err)
+	colors := map[[3]uint32]int{}
+	for x := range image.Bounds().Dx() {
+		for y := range image.Bounds().Dy() {
+			r, g, b, _ := image.At(x, y).RGBA()
+			colors[[3]uint32{r >> 8, g >> 8, b >> 8}]++
+		}
+	}
+	return colors
 }
