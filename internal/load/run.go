@@ -159,7 +159,8 @@ func (r *run) call(do Do, t *Turn) (end int64, sent bool) {
 	}
 	t.Wait, t.More = r.expired, r.more
 	if !do(ctx, t) {
-		if r.expired.Err() == nil && r.hard.Err() == nil {
+		// Of a stop, the caller's context knows before those made of it.
+		if r.stop.Err() == nil && r.expired.Err() == nil && r.hard.Err() == nil {
 			r.exhausted.Store(true)
 			r.over(r.now())
 		}

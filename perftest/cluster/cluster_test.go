@@ -15,6 +15,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -26,7 +27,10 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-const token = "a-token-that-nobody-may-see"
+const (
+	token = "a-token-that-nobody-may-see"
+	ports = 12_000 // that freeAddress takes from
+)
 
 // job is a test as the processes of so many shards.
 type job struct {
@@ -60,12 +64,18 @@ func startJob(t *testing.T, n int, test, url string, env func(i int) []string) *
 	return j
 }
 
+// lastPort is the one that freeAddress tried last, after a random beginning.
+var lastPort atomic.Uint32
+
+func init() { lastPort.Store(rand.Uint32N(ports)) }
+
 // freeAddress is one that no connection of another test can take meanwhile, as
-// systems give those ports from 32768 on.
+// systems give those ports from 32768 on, and that no other test of this process
+// gets: a shard would meet that one's.
 func freeAddress(t *testing.T) string {
 	t.Helper()
 	for range 100 {
-		free, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", 20_000+rand.IntN(12_000)))
+		free, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", 20_000+lastPort.Add(1)%ports))
 		if err == nil {
 			require.NoError(t, free.Close())
 			return free.Addr().String()
