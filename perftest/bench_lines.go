@@ -9,7 +9,8 @@ import (
 
 // BenchmarkLines are results in the Go benchmark format, for benchstat and what
 // else reads it: a line a run (of a repeated scenario, one for each of its runs),
-// with the direction of each unit. Times are in nanoseconds, as those of go test
+// with the direction of each unit. Simulated and partial runs are told from the
+// others, which benchstat then compares apart. Times are in nanoseconds, as those of go test
 // are. benchstat compares several runs of each side: Scenario.Repeat, or files
 // that have grown over runs (PERFTEST_BENCH).
 func BenchmarkLines(results ...*Result) string {
@@ -25,10 +26,11 @@ func BenchmarkLines(results ...*Result) string {
 // benchmark is one run.
 func (r *Result) benchmark() report.BenchmarkView {
 	// Always said, so that a file that runs are appended to keeps the figures of a
-	// simulated server from those of a real one.
+	// simulated server from those of a real one, and those of a run that was stopped
+	// from those of whole ones.
 	v := report.BenchmarkView{
 		Name: r.Name, N: r.Counts.Sent,
-		Config: [][2]string{{"goos", r.Environment.OS}, {"goarch", r.Environment.Arch}, {"pkg", r.Package}, {"cpu", r.Environment.CPU}, {"simulated", strconv.FormatBool(r.Simulated)}},
+		Config: [][2]string{{"goos", r.Environment.OS}, {"goarch", r.Environment.Arch}, {"pkg", r.Package}, {"cpu", r.Environment.CPU}, {"simulated", strconv.FormatBool(r.Simulated)}, {"partial", strconv.FormatBool(r.Partial)}},
 	}
 	m := &r.Metrics
 	for _, f := range []struct {

@@ -128,10 +128,14 @@ func TestBestLevel(t *testing.T) {
 	require.True(t, strings.HasPrefix(v.levelNote(), "No run"))
 }
 
-// Both kinds of server say which they are, since runs are appended to one file.
-func TestBenchmarkLinesSaySimulated(t *testing.T) {
+// Runs of both kinds of server, stopped ones and whole ones are appended to one
+// file: each says which it is.
+func TestBenchmarkLinesSayOfWhatTheyAre(t *testing.T) {
 	r := &Result{Name: "T"}
 	require.Contains(t, BenchmarkLines(r), "simulated: false\n")
 	r.Simulated = true
 	require.Contains(t, BenchmarkLines(r), "simulated: true\n")
+	require.Contains(t, BenchmarkLines(r), "partial: false\n")
+	r.Partial = true
+	require.Contains(t, BenchmarkLines(r), "partial: true\n", "benchstat keeps it from whole runs")
 }
