@@ -156,6 +156,7 @@ type merger struct {
 	parts  []part // by their index
 	count  int    // shards of the plan
 	res    *Result
+	seen   indexes   // measured requests
 	server *part     // whose scrapes stand for all; nil when none made any
 	until  time.Time // when it is given up; zero is never
 }
@@ -176,7 +177,7 @@ func (s Shards) merger(dir string) (*merger, error) {
 	if s.ClocksAhead != nil && len(s.ClocksAhead) != len(s.Results) {
 		return nil, badField("Shards.ClocksAhead", fmt.Sprintf("of %d entries", len(s.ClocksAhead)), fmt.Sprintf("give one for each of the %d results, or none at all", len(s.Results)))
 	}
-	m := &merger{}
+	m := &merger{seen: indexes{}}
 	for i, r := range s.Results {
 		field := fmt.Sprintf("Shards.Results[%d]", i)
 		switch {

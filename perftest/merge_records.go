@@ -124,10 +124,23 @@ func (m *merger) next(h *head, w *record.Writer, sent []int) (more bool, err err
 	}
 	if h.rec.Part == record.Measured {
 		sent[h.part]++
+		if !m.seen.add(uint(h.rec.Index)) {
+			return false, fmt.Errorf("%s: request %d is in another shard's part too: the builds of the shards deal requests out in different ways; let all of them run one build", h.file.Name(), h.rec.Index)
+		}
 	}
 	h.rec.Shift(p.shift)
 	h.rec.Slot = h.rec.Slot*m.count + p.index
 	return true, nil
+}
+
+// indexes are numbers from 0, 64 to a word.
+type indexes map[uint]uint64
+
+// add reports false when n is there already.
+func (s indexes) add(n uint) bool {
+	word, bit := s[n/64], uint64(1)<<(n%64)
+	s[n/64] = word | bit
+	return word&bit == 0
 }
 
 // serverMetrics copies what one shard scraped of the server: all ask the same

@@ -285,6 +285,17 @@ func TestMergeOfHardlyAnyRequests(t *testing.T) {
 	}
 }
 
+// A request that two shards have sent is refused: builds that deal them out in
+// different ways would have sent some twice and left others out.
+func TestMergeRefusesARequestSentTwice(t *testing.T) {
+	records := manyRecords(100, 8, false)
+	again := records[60]
+	again.Slot = (again.Slot + 1) % 8
+	parts := split(t, append(records, again), 2, bySlot(2), func(int, *Result) {})
+	_, err := Merge(filepath.Join(t.TempDir(), "m"), Shards{Results: parts})
+	require.ErrorContains(t, err, fmt.Sprintf("request %d is in another shard's part too: the builds of the shards deal requests out in different ways; let all of them run one build", again.Index))
+}
+
 // What is no set of shards of one plan is refused, with what differs.
 func TestMergeRefuses(t *testing.T) {
 	records := manyRecords(100, 8, false)
