@@ -124,7 +124,7 @@ func (m *merger) next(h *head, w *record.Writer, sent []int) (more bool, err err
 	}
 	if h.rec.Part == record.Measured {
 		sent[h.part]++
-		if !m.seen.add(uint(h.rec.Index)) {
+		if h.rec.Turn <= 1 && !m.seen.add(uint(h.rec.Index)) { // all turns of a conversation have its index
 			return false, fmt.Errorf("%s: request %d is in another shard's part too: the builds of the shards deal requests out in different ways; let all of them run one build", h.file.Name(), h.rec.Index)
 		}
 	}

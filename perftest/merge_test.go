@@ -290,9 +290,13 @@ func TestMergeOfHardlyAnyRequests(t *testing.T) {
 func TestMergeRefusesARequestSentTwice(t *testing.T) {
 	records := manyRecords(100, 8, false)
 	again := records[60]
-	again.Slot = (again.Slot + 1) % 8
+	again.Turn = 2
 	parts := split(t, append(records, again), 2, bySlot(2), func(int, *Result) {})
 	_, err := Merge(filepath.Join(t.TempDir(), "m"), Shards{Results: parts})
+	require.NoError(t, err, "the turns of a conversation have one index")
+	again.Slot, again.Turn = (again.Slot+1)%8, 0
+	parts = split(t, append(records, again), 2, bySlot(2), func(int, *Result) {})
+	_, err = Merge(filepath.Join(t.TempDir(), "m"), Shards{Results: parts})
 	require.ErrorContains(t, err, fmt.Sprintf("request %d is in another shard's part too: the builds of the shards deal requests out in different ways; let all of them run one build", again.Index))
 }
 
