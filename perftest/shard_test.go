@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -73,6 +74,22 @@ func TestShardsAfterAnOddWarmup(t *testing.T) {
 	})
 	slices.Sort(rows)
 	require.Len(t, slices.Compact(rows), 61)
+}
+
+// The parts of a load of conversations are merged with all their turns.
+func TestShardsOfConversationsAreMerged(t *testing.T) {
+	t.Setenv("PERFTEST_NONCE", "7")
+	var parts []*perftest.Result
+	inShards(t, 2, perftest.Scenario{
+		Name: "talk", Workload: fixtures.Conversations{Users: [][]string{{"one", "two", "three"}}, Output: 1}, Load: perftest.Closed{Concurrency: 4, Requests: 20},
+	}, func(t *testing.T, _ int, _ *simserver.Server, res *perftest.Result) {
+		again, err := perftest.ReadResult(res.Dir)
+		require.NoError(t, err)
+		parts = append(parts, again)
+	})
+	merged, err := perftest.Merge(filepath.Join(t.TempDir(), "m"), perftest.Shards{Results: parts})
+	require.NoError(t, err)
+	require.Equal(t, []any{60, 20, 0, false}, []any{merged.Counts.Sent, merged.Counts.Conversations, merged.Counts.Failed, merged.Partial})
 }
 
 // numbered is a trace whose rows are numbered.
