@@ -102,17 +102,18 @@ func TestThisSystemInABubble(t *testing.T) {
 func TestNoWatchdog(t *testing.T) {
 	before := runtime.NumGoroutine()
 	w := Start(Options{Tick: -1})
-	require.Equal(t, before, runtime.NumGoroutine())
+	require.LessOrEqual(t, runtime.NumGoroutine(), before) // one of another test may just end
 	require.Nil(t, w.Stop().Jitter)
 }
 
 // What the process uses is found again, on whatever the machine is.
 func TestThisProcess(t *testing.T) {
-	first, ok := processCPU()
+	w := Start(Options{})
+	first, ok := processCPU() // when the window is open: what it uses from here on is in it
 	if !ok {
+		w.Stop()
 		t.Skip("this system does not tell")
 	}
-	w := Start(Options{})
 	runtime.GC()
 	runtime.GC()
 	for now := first; now < first+60*time.Millisecond; now, _ = processCPU() {
