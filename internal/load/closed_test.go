@@ -212,6 +212,20 @@ func TestClosedStopAtTheEnd(t *testing.T) {
 	})
 }
 
+// A stop whose grace passes when the last request has ended gives nothing up.
+func TestGraceThatPassesAtTheEnd(t *testing.T) {
+	for range 100 {
+		synctest.Test(t, func(t *testing.T) {
+			r := &run{ended: make(chan struct{})}
+			time.AfterFunc(time.Second, func() { close(r.ended) })
+			require.True(t, r.pass(time.Second-1))
+			time.Sleep(1)
+			synctest.Wait()
+			require.False(t, r.pass(0))
+		})
+	}
+}
+
 func TestClosedStoppedBeforeItBegins(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())

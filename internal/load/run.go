@@ -113,9 +113,14 @@ func (r *run) pass(d time.Duration) bool {
 	defer left.Stop()
 	select {
 	case <-left.C:
-		return true
 	case <-r.ended:
 		return false
+	}
+	select { // it may have ended in the same moment
+	case <-r.ended:
+		return false
+	default:
+		return true
 	}
 }
 
