@@ -45,7 +45,10 @@ func (w rows) Open(_ context.Context, info perftest.RunInfo) (perftest.Source, e
 type rowSource struct{ next, end int }
 
 func (s *rowSource) Next() (perftest.Request, error) {
-	if s.next == 20 && os.Getenv("CLUSTER_FAILS") != "" {
+	if file := os.Getenv("CLUSTER_FAILS"); s.next == 20 && file != "" {
+		for _, err := os.Stat(file); err != nil; _, err = os.Stat(file) { // until it is there
+			time.Sleep(5 * time.Millisecond)
+		}
 		return perftest.Request{}, errors.New("row 20 cannot be read")
 	}
 	if last, err := strconv.Atoi(os.Getenv("CLUSTER_DIES_AT")); err == nil && s.next >= last {

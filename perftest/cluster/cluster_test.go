@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"math/rand/v2"
 	"net"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -28,8 +29,9 @@ import (
 )
 
 const (
-	token = "a-token-that-nobody-may-see"
-	ports = 12_000 // that freeAddress takes from
+	token        = "a-token-that-nobody-may-see"
+	ports        = 12_000 // that freeAddress takes from
+	childTimeout = 2 * time.Minute
 )
 
 // job is a test as the processes of so many shards.
@@ -47,7 +49,7 @@ func startJob(t *testing.T, n int, test, url string, env func(i int) []string) *
 	j := &job{t: t}
 	for i := range n {
 		j.results = append(j.results, t.TempDir())
-		cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^"+test+"$", "-test.v", "-test.timeout=60s")
+		cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^"+test+"$", "-test.v", "-test.timeout="+childTimeout.String())
 		cmd.Env = slices.DeleteFunc(os.Environ(), func(v string) bool {
 			return strings.HasPrefix(v, "PERFTEST_") || strings.HasPrefix(v, "SLURM_") || strings.HasPrefix(v, "JOB_")
 		})
@@ -280,7 +282,7 @@ func TestShardZeroDecides(t *testing.T) {
 func TestKilledShard(t *testing.T) {
 	t.Parallel()
 	j := startJob(t, 3, "TestChildLong(er)?", server(t), nil)
-	require.Eventually(t, j.came, 20*time.Second, 20*time.Millisecond)
+	require.Eventually(t, j.came, childTimeout/2, 20*time.Millisecond)
 	require.NoError(t, j.cmds[1].Process.Kill())
 	codes := j.wait()
 	require.Equal(t, []int{1, -1, 1}, codes, "the others' next test is not run")
@@ -304,7 +306,7 @@ func TestShardZeroStopsAll(t *testing.T) {
 	t.Run("interrupted", func(t *testing.T) {
 		t.Parallel()
 		j := startJob(t, 2, "TestChildLong(er)?", server(t), nil)
-		require.Eventually(t, j.came, 20*time.Second, 20*time.Millisecond)
+		require.Eventually(t, j.came, childTimeout/2, 20*time.Millisecond)
 		require.NoError(t, j.cmds[0].Process.Signal(syscall.SIGINT))
 		require.Equal(t, []int{1, 1}, j.wait(), j.out[1].String())
 		require.Contains(t, j.out[1].String(), "--- PASS: TestChildLong ")
@@ -404,18 +406,18 @@ func TestShardsThatDoNotFit(t *testing.T) {
 	t.Parallel()
 	other := startJob(t, 2, "TestChildLong", server(t), func(i int) []string { return []string{fmt.Sprint("CLUSTER_RATE=", i)} })
 	stranger := startJob(t, 2, "TestChildLong(er)?", server(t), func(i int) []string {
-		return []string{"PERFTEST_RENDEZVOUS_WAIT=4s", fmt.Sprintf("PERFTEST_TOKEN=%d-%s", i, token)}
+		return []string{"PERFTEST_RENDEZVOUS_WAIT=10s", fmt.Sprintf("PERFTEST_TOKEN=%d-%s", i, token)}
 	})
 	for j, want := range map[*job][2]string{
 		other:    {"INVALID: shard 1 of 2 at 127.0.0.1: its scenario is another than shard 0's: load.config.rate is 101, and shard 0's is 100", "refused shard 1 of 2: its scenario is another"},
-		stranger: {"INVALID: shard 1 has not come, of 2, within 4s; a connection from 127.0.0.1 was refused: its PERFTEST_TOKEN is another", "refused shard 1 of 2: its PERFTEST_TOKEN is another than shard 0's"},
+		stranger: {"INVALID: shard 1 has not come, of 2, within 10s; a connection from 127.0.0.1 was refused: its PERFTEST_TOKEN is another", "refused shard 1 of 2: its PERFTEST_TOKEN is another than shard 0's"},
 	} {
 		require.Equal(t, []int{1, 1}, j.wait())
 		require.Contains(t, j.out[0].String(), want[0], j.out[1].String())
 		require.Contains(t, j.out[1].String(), want[1])
 		require.Empty(t, dirs(t, j.results[0]))
 	}
-	require.Contains(t, stranger.out[0].String(), "not run: a shard was lost in an earlier run (TestChildLong: shard 1 has not come, of 2, within 4s")
+	require.Contains(t, stranger.out[0].String(), "not run: a shard was lost in an earlier run (TestChildLong: shard 1 has not come, of 2, within 10s")
 }
 
 // A shard that could not set a run up is there for the next one, and so are the
@@ -450,8 +452,14 @@ func TestAfterARunThatCouldNotBegin(t *testing.T) {
 // the others say where it is.
 func TestShardZeroFails(t *testing.T) {
 	t.Parallel()
-	j := startJob(t, 2, "TestChildMissed", server(t), func(i int) []string {
-		return [][]string{{"CLUSTER_FAILS=1"}, nil}[i]
+	sent := filepath.Join(t.TempDir(), "sent")
+	s := simserver.Start(t, simserver.Profile{Model: "m", TTFT: 2 * time.Millisecond, TPOT: time.Millisecond, Observe: func(_ *http.Request, body []byte) {
+		if bytes.Contains(body, []byte(`"row 2"`)) { // shard 1's first one
+			_ = os.WriteFile(sent, nil, 0o644)
+		}
+	}})
+	j := startJob(t, 2, "TestChildMissed", s.URL(), func(i int) []string {
+		return [][]string{{"CLUSTER_FAILS=" + sent}, nil}[i]
 	})
 	require.Equal(t, []int{1, 0}, j.wait(), j.out[1].String())
 	require.Contains(t, j.out[0].String(), "TestChildMissed: workload: row 20 cannot be read")
@@ -467,7 +475,7 @@ func TestShardZeroFails(t *testing.T) {
 func TestAnotherShardFails(t *testing.T) {
 	t.Parallel()
 	j := startJob(t, 2, "TestChildMissed", server(t), func(i int) []string {
-		return [][]string{nil, {"CLUSTER_FAILS=1"}}[i]
+		return [][]string{nil, {"CLUSTER_FAILS=" + os.Args[0]}}[i] // which is there
 	})
 	require.Equal(t, []int{1, 0}, j.wait(), j.out[1].String())
 	require.Contains(t, j.out[0].String(), " of 40 requests: shard 1 of 2 at 127.0.0.1: workload: row 20 cannot be read")

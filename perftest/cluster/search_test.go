@@ -3,8 +3,10 @@
 package cluster_test
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"io/fs"
 	"net/http"
 	"net/http/httptest"
@@ -12,7 +14,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync/atomic"
+	"sync"
 	"testing"
 	"time"
 
@@ -26,13 +28,35 @@ func fiveAtOnce(t *testing.T) string {
 	return fiveWithin(t, 20*time.Millisecond) // far more than a client takes from answer to request
 }
 
+// caller is a request to fiveWithin's server.
+type caller struct {
+	ctx      context.Context
+	answered bool
+}
+
+// gone says that the client has not waited for an answer. A step of a search
+// gives up what it has in flight at its end, which a busy machine may tell the
+// server no sooner than the next step's requests.
+func (c *caller) gone() bool { return !c.answered && c.ctx.Err() != nil }
+
 func fiveWithin(t *testing.T, each time.Duration) string {
-	var flying atomic.Int64
+	var mu sync.Mutex
+	var flying []*caller
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		n := flying.Add(1)
+		_, _ = io.Copy(io.Discard, r.Body) // after which net/http sees that a client is gone
+		c := &caller{ctx: r.Context()}
+		mu.Lock()
+		met := slices.Clone(flying)
+		flying = append(flying, c)
+		mu.Unlock()
 		time.Sleep(each)
+		mu.Lock()
+		met = slices.DeleteFunc(met, (*caller).gone)
 		// Its place is free before the client can know of its end.
-		if flying.Add(-1); n > 5 {
+		flying = slices.DeleteFunc(flying, func(o *caller) bool { return o == c })
+		c.answered = !c.gone()
+		mu.Unlock()
+		if len(met) >= 5 {
 			http.Error(w, "busy", http.StatusServiceUnavailable)
 			return
 		}
@@ -171,21 +195,24 @@ func TestAShardIsLostInASearch(t *testing.T) {
 // as well: none waits for it.
 func TestAShardThatLooksOnIsLost(t *testing.T) {
 	t.Parallel()
-	j := startJob(t, 3, "TestChildSearch", fiveWithin(t, 100*time.Millisecond), nil)
-	require.Eventually(t, func() bool { // the load has begun: 20 requests of a slot take two seconds
+	// Twenty requests of each of two slots take five seconds. When nearly half of
+	// them have come, shard 2 has long said that it has nothing to send, and the
+	// next step is far.
+	j := startJob(t, 3, "TestChildSearch", fiveWithin(t, 250*time.Millisecond), nil)
+	require.Eventually(t, func() bool {
 		files, err := filepath.Glob(filepath.Join(j.results[0], "*", "*", "*", "shards", "1", "requests.jsonl"))
 		require.NoError(t, err)
 		for _, name := range files {
-			if data, err := os.ReadFile(name); err == nil && strings.Contains(string(data), `"phase":"measured"`) {
+			if data, err := os.ReadFile(name); err == nil && strings.Count(string(data), `"phase":"measured"`) >= 8 {
 				return true
 			}
 		}
 		return false
-	}, 20*time.Second, 5*time.Millisecond)
+	}, childTimeout/2, 5*time.Millisecond)
 	killed := time.Now()
 	require.NoError(t, j.cmds[2].Process.Kill())
 	require.Equal(t, 1, j.wait()[0], j.out[0].String())
-	require.Less(t, time.Since(killed), 30*time.Second, "the children have a minute")
+	require.Less(t, time.Since(killed), childTimeout/2, "none waits for the test's deadline")
 	require.Contains(t, j.out[0].String(), "shard 2 of 3 at 127.0.0.1: its connection was lost: the process ended, or the network was cut: its part had come")
 	require.Contains(t, j.out[0].String(), "cut short (lost shard)")
 	require.Equal(t, "lost shard", j.capacity().CutShort)
