@@ -5,11 +5,14 @@ package childtest
 import (
 	"errors"
 	"io/fs"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -147,26 +150,34 @@ func TestChildVacuousGreenIsRed(t *testing.T) {
 	require.Equal(t, 1, flags.code, flags.output)
 }
 
-// Two packages that measure one server at the same time take turns: the
-// server never sees more than one scenario's two requests at once.
+// Two packages that measure one server at the same time take turns: no request
+// of the one comes between two of the other. Each gives up no request at its end,
+// which the server could see later.
 func TestChildPackagesTakeTurns(t *testing.T) {
 	t.Parallel()
-	s := simserver.Start(t, simserver.Profile{Model: "m", TTFT: 5 * time.Millisecond, TPOT: time.Millisecond})
-	c := runChild(t, []string{"PERFTEST_URL=" + s.URL(), "PERFTEST_BOTTLENECK=warn"}, "test", "-p", "2", "-run", "^TestHeld$", gate, other) // the machine may be busy
+	var mu sync.Mutex
+	var turns []string
+	asked := map[string]int{}
+	s := simserver.Start(t, simserver.Profile{Model: "m", TTFT: 5 * time.Millisecond, TPOT: time.Millisecond, Observe: func(_ *http.Request, body []byte) {
+		mu.Lock()
+		defer mu.Unlock()
+		who := regexp.MustCompile(`"user":"(\w+)"`).FindSubmatch(body)
+		if asked[string(who[1])]++; len(turns) == 0 || turns[len(turns)-1] != string(who[1]) {
+			turns = append(turns, string(who[1]))
+		}
+	}})
+	c := runChild(t, []string{"PERFTEST_URL=" + s.URL(), "PERFTEST_BOTTLENECK=warn"}, "test", "-p", "2", "-run", "^TestTurns$", gate, other) // the machine may be busy
 	require.Zero(t, c.code, c.output)
 	require.NotContains(t, c.output, "SIMULATED")
 	require.Len(t, resultDirs(t, c.results), 2)
-	require.LessOrEqual(t, s.Peak(), 2)
-	sent, never := 0, 0 // padding may be cancelled before it is sent
 	for _, dir := range resultDirs(t, c.results) {
 		r, err := perftest.ReadResult(dir)
 		require.NoError(t, err)
-		require.Equal(t, []int{20, 2}, []int{r.Counts.Succeeded, r.Counts.Start})
-		sent += 1 + r.Counts.Start + r.Counts.Sent // 1 of the preflight
-		never += r.Counts.Padding
+		require.Equal(t, 20, r.Counts.Succeeded)
 	}
-	require.GreaterOrEqual(t, s.Requests(), sent)
-	require.LessOrEqual(t, s.Requests(), sent+never)
+	s.Close()
+	require.Len(t, turns, 2)
+	require.Equal(t, map[string]int{"gate": 1 + 20, "other": 1 + 20}, asked, "with the preflight")
 }
 
 // A baseline that PERFTEST_UPDATE has made holds back a server that is five
@@ -180,7 +191,7 @@ func TestChildRegressed(t *testing.T) {
 	}
 	made := runChild(t, against(5*time.Millisecond, "PERFTEST_UPDATE=1"), "test", gate, "-run", "^TestNoSlower$")
 	require.Zero(t, made.code, made.output)
-	require.FileExists(t, file)
+	asOnAQuietMachine(t, file)
 
 	report := filepath.Join(t.TempDir(), "junit.xml")
 	c := runChild(t, against(25*time.Millisecond), "tool", "gotestsum", "--junitfile", report, "--", "-run", "^TestNoSlower$", gate)
@@ -192,6 +203,22 @@ func TestChildRegressed(t *testing.T) {
 		require.Regexp(t, `REGRESSED +TPOT mean`, text)
 		require.Contains(t, text, "PERFTEST_UPDATE=1 go test")
 	}
+}
+
+// asOnAQuietMachine gives the runs of TestNoSlower's baseline the figures that
+// they have on a machine that does nothing else: one stall, and they are so far
+// apart that nothing can be proved to be slower. Two slots get four tokens each
+// in 5 + 3·5 ms.
+func asOnAQuietMachine(t *testing.T, file string) {
+	t.Helper()
+	data, err := os.ReadFile(file)
+	require.NoError(t, err)
+	for name, figure := range map[string]string{"ttft_p50_s": "0.005", "tpot_mean_s": "0.005", "output_tokens_per_s": "400"} {
+		is := regexp.MustCompile(`"` + name + `":[^,}]+`)
+		require.Len(t, is.FindAll(data, -1), 3, name)
+		data = is.ReplaceAll(data, []byte(`"`+name+`":`+figure))
+	}
+	require.NoError(t, os.WriteFile(file, data, 0o644))
 }
 
 // A key that comes from the environment reaches the server, and no file and no

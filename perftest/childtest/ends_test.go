@@ -14,9 +14,12 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
+// A run ends when two fifths of its time are left, of which it gives requests in
+// flight one fifth. What is left here, and what is before, is time for a machine
+// that does little for some seconds.
 func TestChildStopsBeforeTheDeadline(t *testing.T) {
 	t.Parallel()
-	c := runChild(t, nil, "test", gate, "-run", "^TestLong$", "-timeout", "6s")
+	c := runChild(t, nil, "test", gate, "-run", "^TestLong$", "-timeout", "10s")
 	require.Equal(t, 1, c.code, c.output)
 	require.NotContains(t, c.output, "panic: test timed out")
 	require.Contains(t, c.output, "before the test's deadline")
@@ -30,7 +33,7 @@ func TestChildStopsBeforeTheDeadline(t *testing.T) {
 // the deadline, with what it has.
 func TestChildStuckStopsBeforeTheDeadline(t *testing.T) {
 	t.Parallel()
-	c := runChild(t, nil, "test", gate, "-run", "^TestStuck$", "-timeout", "5s")
+	c := runChild(t, nil, "test", gate, "-run", "^TestStuck$", "-timeout", "10s")
 	require.Equal(t, 1, c.code, c.output)
 	require.NotContains(t, c.output, "panic: test timed out")
 	r := c.result(t)
@@ -54,7 +57,7 @@ func TestChildInterrupted(t *testing.T) {
 			}
 		}
 		return false
-	}, time.Minute, 50*time.Millisecond)
+	}, 5*time.Minute, 50*time.Millisecond) // it is built first
 	require.NoError(t, interruptGroup(cmd))
 	require.Error(t, cmd.Wait(), "an interrupted run is no success")
 	r := child{results: results, output: out.String()}.result(t) // one: TestLongerStill did not start
@@ -69,7 +72,7 @@ func TestChildInterrupted(t *testing.T) {
 // A search that its deadline ends is red, says what it has, and has written it.
 func TestChildSearchStopsBeforeTheDeadline(t *testing.T) {
 	t.Parallel()
-	c := runChild(t, nil, "test", gate, "-run", "^TestSearch$", "-timeout", "8s")
+	c := runChild(t, nil, "test", gate, "-run", "^TestSearch$", "-timeout", "15s")
 	require.Equal(t, 1, c.code, c.output)
 	require.NotContains(t, c.output, "panic: test timed out")
 	require.Contains(t, c.output, "the search was cut short (deadline)")
@@ -83,7 +86,7 @@ func TestChildSearchStopsBeforeTheDeadline(t *testing.T) {
 // level that ran is one; and -run may choose a level that is not the first.
 func TestChildSweep(t *testing.T) {
 	t.Parallel()
-	c := runChild(t, nil, "test", gate, "-run", "^TestLevels$", "-timeout", "4s")
+	c := runChild(t, nil, "test", gate, "-run", "^TestLevels$", "-timeout", "10s")
 	require.Equal(t, 1, c.code, c.output)
 	require.NotContains(t, c.output, "panic: test timed out")
 	require.Contains(t, c.output, "the cool-down before it was cut short (deadline)")

@@ -159,6 +159,14 @@ func TestLevels(t *testing.T) {
 	perftest.Sweep(t, s, perftest.Levels{Loads: perftest.Concurrencies(4, 1, 2, 4), CoolDown: time.Hour}, nil)
 }
 
+// TestTurns says in each request whose it is, and waits for all answers.
+func TestTurns(t *testing.T) {
+	s := scenario(t, 20)
+	s.Target.Params = map[string]any{"user": "gate"}
+	s.Load = perftest.Closed{Concurrency: 2, Requests: 20, KeepEnds: true}
+	perftest.Run(t, s)
+}
+
 // TestMany has tests that miss the less the later they come, and are told of in
 // the other order.
 func TestMany(t *testing.T) {

@@ -16,3 +16,14 @@ func TestHeld(t *testing.T) {
 		Load:     perftest.Closed{Concurrency: 2, Requests: 20},
 	})
 }
+
+// TestTurns is like the one of package gate.
+func TestTurns(t *testing.T) {
+	target := fixtures.Server(t, simserver.Qwen3_32B)
+	target.Params = map[string]any{"user": "other"}
+	perftest.Run(t, perftest.Scenario{
+		Target:   target,
+		Workload: fixtures.Builtin{Output: 4},
+		Load:     perftest.Closed{Concurrency: 2, Requests: 20, KeepEnds: true},
+	})
+}
