@@ -107,7 +107,7 @@ func TestVersionEvent(t *testing.T) {
 func TestRun(t *testing.T) {
 	dir := t.TempDir()
 	res := exporttest.Run(t, Start(t, dir))
-	require.Empty(t, res.Warnings)
+	exporttest.WarnsNot(t, res)
 	names, err := filepath.Glob(filepath.Join(dir, "export", "*", "events.out.tfevents.*"))
 	require.NoError(t, err)
 	require.Len(t, names, 1)
