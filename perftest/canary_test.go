@@ -29,16 +29,24 @@ func TestCanaryTakesTheTimesOfWriting(t *testing.T) {
 // It asks its own server until it is told to end, and what it found is the
 // health's. (How large it is, is the machine's affair.)
 func TestCanary(t *testing.T) {
-	c, err := startCanary()
-	require.NoError(t, err)
-	time.Sleep(3 * canaryEvery)
-	lag, ttft, n := c.readings()
+	var c *canary
+	var lag, ttft Lag
+	var n int
+	var began time.Time
+	for wait := 3 * canaryEvery; n == 0 && wait < time.Minute; wait *= 2 { // on a machine that does nothing for so long
+		var err error
+		began = time.Now()
+		c, err = startCanary()
+		require.NoError(t, err)
+		time.Sleep(wait)
+		lag, ttft, n = c.readings()
+	}
 	require.NotZero(t, n)
 	require.GreaterOrEqual(t, len(c.lags), n*canaryEvents)
 	require.Zero(t, len(c.lags)%canaryEvents)
 	require.Positive(t, float64(ttft.P50))
 	require.LessOrEqual(t, float64(lag.P50), float64(lag.Max))
-	require.LessOrEqual(t, n, 1+3+3, "no more than two a second")
+	require.LessOrEqual(t, n, 1+int(time.Since(began)/canaryEvery), "no more than two a second")
 
 	r := resultOf(1, answer(0, time.Millisecond, 2))
 	r.Health.Canaries, r.Health.CanaryLag, r.Health.CanaryTTFT = n, lag, Lag{0.001, 0.020, 0.020}
