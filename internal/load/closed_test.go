@@ -219,7 +219,7 @@ func TestGraceThatPassesAtTheEnd(t *testing.T) {
 			r := &run{ended: make(chan struct{})}
 			time.AfterFunc(time.Second, func() { close(r.ended) })
 			require.True(t, r.pass(time.Second-1))
-			time.Sleep(1)
+			time.Sleep(time.Nanosecond)
 			synctest.Wait()
 			require.False(t, r.pass(0))
 		})
