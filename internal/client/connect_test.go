@@ -65,6 +65,24 @@ func answerAll(p *peer) {
 	}
 }
 
+// idleTries is how often a request is made until one goes over the connection of
+// the one before: on a busy machine net/http may give up a connection that is as
+// good as new, when its own goroutine has not said within 50 ms that the request is
+// written (maxWriteWaitBeforeConnReuse). It does not three times in a row.
+const idleTries = 3
+
+// reusing is a request over a connection that has carried one, and how many that
+// were not came before it.
+func reusing(t *testing.T, s *Slot) (rec *record.Record, fresh int) {
+	t.Helper()
+	for ; fresh < idleTries; fresh++ {
+		if rec = do(t.Context(), s, Call{}, 0); rec.Reused {
+			break
+		}
+	}
+	return rec, fresh
+}
+
 func TestConnectionParts(t *testing.T) {
 	srv := serve(t, true, answerAll)
 	c := start(t, Config{URL: srv.url, TLS: srv.tls})
@@ -77,10 +95,10 @@ func TestConnectionParts(t *testing.T) {
 	require.Equal(t, record.Absent, rec.DNS) // an address needs none
 	require.LessOrEqual(t, rec.Dial+rec.TLS, rec.Connected-rec.Sent)
 
-	rec = do(t.Context(), s, Call{}, 0)
+	rec, fresh := reusing(t, s)
 	require.True(t, rec.Reused)
 	require.Equal(t, []int64{-1, -1, -1}, []int64{rec.DNS, rec.Dial, rec.TLS})
-	require.EqualValues(t, 1, srv.conns.Load())
+	require.EqualValues(t, 1+fresh, srv.conns.Load())
 
 	rec = do(t.Context(), c.NewSlot(), Call{}, 0)
 	require.False(t, rec.Reused, "slots share no connections")
@@ -154,15 +172,18 @@ func TestResent(t *testing.T) {
 				}
 			})
 			s := start(t, Config{URL: srv.url, TLS: srv.tls}).NewSlot()
+			resent := 0
 			for i := range 6 {
 				rec := do(t.Context(), s, Call{}, 0)
 				require.Empty(t, rec.Message)
-				require.Equal(t, min(i, 1), rec.Resent)
+				require.LessOrEqual(t, rec.Resent, min(i, 1))
 				require.False(t, rec.Reused)
 				require.Greater(t, rec.Dial, int64(0))
 				checkStamps(t, rec)
 				s.c.Settle()
+				resent += rec.Resent
 			}
+			require.Greater(t, resent, 5-idleTries)
 			require.EqualValues(t, 6, srv.conns.Load())
 		}
 	}
@@ -182,6 +203,25 @@ func TestClosedAfterEachStream(t *testing.T) {
 	}
 }
 
+// afterOne is the second request of a slot, over the connection of the first one,
+// which has succeeded; dial may be nil.
+func afterOne(t *testing.T, handle func(p *peer), dial func() func(context.Context, string, string) (net.Conn, error)) (rec *record.Record, srv *server) {
+	t.Helper()
+	for range idleTries {
+		srv = serve(t, false, handle)
+		cfg := Config{URL: srv.url}
+		if dial != nil {
+			cfg.Dial = dial()
+		}
+		s := start(t, cfg).NewSlot()
+		require.Empty(t, do(t.Context(), s, Call{}, 0).Message)
+		if rec = do(t.Context(), s, Call{}, 0); rec.Reused || rec.Resent > 0 {
+			break
+		}
+	}
+	return rec, srv
+}
+
 func TestNotResent(t *testing.T) {
 	t.Run("fresh connection", func(t *testing.T) {
 		srv := serve(t, false, func(p *peer) { p.request() })
@@ -198,50 +238,43 @@ func TestNotResent(t *testing.T) {
 		require.EqualValues(t, 1, srv.conns.Load())
 	})
 	t.Run("more than once", func(t *testing.T) {
-		srv := serve(t, false, func(p *peer) {
+		rec, srv := afterOne(t, func(p *peer) {
 			p.request()
 			if p.n == 1 {
 				p.send(streamOf(tok("a"), stop, done))
 				p.request()
 			}
-		})
-		s := start(t, Config{URL: srv.url}).NewSlot()
-		require.Empty(t, do(t.Context(), s, Call{}, 0).Message)
-		rec := do(t.Context(), s, Call{}, 0)
+		}, nil)
 		require.Equal(t, "reset", rec.Class)
 		require.Equal(t, 1, rec.Resent)
 		require.EqualValues(t, 2, srv.conns.Load())
 	})
 	t.Run("after a byte of the answer", func(t *testing.T) {
-		srv := serve(t, false, func(p *peer) {
+		rec, srv := afterOne(t, func(p *peer) {
 			p.request()
 			p.send(streamOf(tok("a"), stop, done))
 			p.request()
 			p.send("H")
-		})
-		s := start(t, Config{URL: srv.url}).NewSlot()
-		require.Empty(t, do(t.Context(), s, Call{}, 0).Message)
-		rec := do(t.Context(), s, Call{}, 0)
+		}, nil)
 		require.Equal(t, "reset", rec.Class)
 		require.Zero(t, rec.Resent)
 		require.True(t, rec.Reused)
 		require.EqualValues(t, 1, srv.conns.Load())
 	})
 	t.Run("refused the second time", func(t *testing.T) {
-		var dials atomic.Int64
-		srv := serve(t, false, func(p *peer) {
+		rec, _ := afterOne(t, func(p *peer) {
 			p.request()
 			p.send(streamOf(tok("a"), stop, done))
 			p.request()
-		})
-		s := start(t, Config{URL: srv.url, Dial: func(ctx context.Context, network, addr string) (net.Conn, error) {
-			if dials.Add(1) > 1 {
-				return nil, errDial
+		}, func() func(context.Context, string, string) (net.Conn, error) {
+			var dials atomic.Int64
+			return func(ctx context.Context, network, addr string) (net.Conn, error) {
+				if dials.Add(1) > 1 {
+					return nil, errDial
+				}
+				return new(net.Dialer).DialContext(ctx, network, addr)
 			}
-			return new(net.Dialer).DialContext(ctx, network, addr)
-		}}).NewSlot()
-		require.Empty(t, do(t.Context(), s, Call{}, 0).Message)
-		rec := do(t.Context(), s, Call{}, 0)
+		})
 		require.Equal(t, []any{"connect", "connect", "no route", 1, record.Absent}, []any{rec.Class, rec.Phase, rec.Message, rec.Resent, rec.Connected})
 	})
 }

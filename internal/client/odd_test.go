@@ -286,11 +286,8 @@ func TestOddStreams(t *testing.T) {
 				t.Run(fmt.Sprintf("%s/tls=%v,cut=%v", c.name, secure, pieces), func(t *testing.T) {
 					t.Parallel()
 					reused, took := c.run(t, secure, pieces)
-					// On a busy machine net/http may give up a connection that is as good
-					// as new: when its own goroutine has not said within 50 ms that the
-					// request is written (maxWriteWaitBeforeConnReuse). Not three times,
-					// and not in less than that time.
-					for again := 0; again < 2 && !reused && !c.fresh && !c.either && took >= 50*time.Millisecond; again++ {
+					// See idleTries; not in less than those 50 ms.
+					for again := 1; again < idleTries && !reused && !c.fresh && !c.either && took >= 50*time.Millisecond; again++ {
 						reused, took = c.run(t, secure, pieces)
 					}
 					if !c.either {
