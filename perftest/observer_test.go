@@ -30,13 +30,13 @@ type outcome struct {
 // hung is how long an observer hangs that never returns during a run.
 const hung = time.Hour
 
-// observed runs a load against a server of 280 ms an answer (200 ms to the
+// observed runs a load against a server of 283 ms an answer (203 ms to the
 // first token, and four more every 20 ms), and gives the time Run took as well.
 func observed(t *testing.T, load perftest.Load, observers ...perftest.Observer) (got outcome, res *perftest.Result, took time.Duration) {
 	t.Helper()
 	inResults(t)
 	synctest.Test(t, func(t *testing.T) {
-		s := simserver.StartPipe(t, simserver.Profile{TTFT: 200 * time.Millisecond, TPOT: 20 * time.Millisecond, Faults: []simserver.Fault{
+		s := simserver.StartPipe(t, simserver.Profile{TTFT: 203 * time.Millisecond, TPOT: 20 * time.Millisecond, Faults: []simserver.Fault{
 			{Kind: simserver.Status503, Requests: []int{7}}, // 0 is the preflight
 		}})
 		begun := time.Now()
@@ -98,7 +98,7 @@ func TestObserverChangesNothing(t *testing.T) {
 	}
 }
 
-// Answers end every 280 ms, the 503 at once: at 1 s the two of the warm-up and
+// Answers end every 283 ms, the 503 at once: at 1 s the two of the warm-up and
 // one more have ended.
 func TestMissedIsExact(t *testing.T) {
 	var got []perftest.Snapshot
@@ -114,7 +114,8 @@ func TestMissedIsExact(t *testing.T) {
 func TestSnapshots(t *testing.T) {
 	var got []perftest.Snapshot
 	_, res, _ := observed(t, observedLoads["closed"], perftest.ObserverFunc(func(s perftest.Snapshot) { got = append(got, s) }))
-	// 2 and 99 answers of 280 ms are 28.28 s.
+	// 2 and 99 answers of 283 ms are 28.583 s, and none ends with a second, at which
+	// a snapshot might have it or not.
 	require.Len(t, got, 29)
 	var all []perftest.FinishedRequest
 	for i, s := range got {
@@ -129,13 +130,13 @@ func TestSnapshots(t *testing.T) {
 	require.Len(t, all, 102)
 	start := float64(all[0].Scheduled)
 	require.InDelta(t, start+1, float64(got[0].At), 1e-9)
-	require.InDelta(t, start+28.28, float64(got[28].At), 1e-9)
+	require.InDelta(t, start+28.583, float64(got[28].At), 1e-9)
 
 	first := all[2]
 	want := perftest.FinishedRequest{
-		Part: "measured", Row: first.Row, Scheduled: perftest.Value(start + 0.56), Sent: perftest.Value(start + 0.56),
-		FirstToken: perftest.Value(start + 0.76), LastToken: perftest.Value(start + 0.84), Done: perftest.Value(start + 0.84),
-		TTFT: 0.2, TTFA: 0.2, TTST: 0.02, TPOT: 0.02, MaxITL: 0.02, Latency: 0.28, Response: 0.28, Queue: 0,
+		Part: "measured", Row: first.Row, Scheduled: perftest.Value(start + 0.566), Sent: perftest.Value(start + 0.566),
+		FirstToken: perftest.Value(start + 0.769), LastToken: perftest.Value(start + 0.849), Done: perftest.Value(start + 0.849),
+		TTFT: 0.203, TTFA: 0.203, TTST: 0.02, TPOT: 0.02, MaxITL: 0.02, Latency: 0.283, Response: 0.283, Queue: 0,
 		InputTokens: first.InputTokens, OutputTokens: 5, CachedTokens: first.CachedTokens, ReasoningTokens: first.ReasoningTokens,
 		TokenEvents: 5, Status: 200,
 	}
@@ -153,8 +154,8 @@ func TestSnapshots(t *testing.T) {
 	require.True(t, got[0].Run.Time(failed.FirstToken).IsZero())
 
 	live := perftest.Live{
-		Elapsed: 27.72, Limit: perftest.Absent, Asked: 100, Done: 100, Succeeded: 99, Failed: 1,
-		Requests: 99 / 27.72, Output: 5 * 99 / 27.72, TTFT: 0.2, TPOT: 0.02,
+		Elapsed: 28.017, Limit: perftest.Absent, Asked: 100, Done: 100, Succeeded: 99, Failed: 1,
+		Requests: 99 / 28.017, Output: 5 * 99 / 28.017, TTFT: 0.203, TPOT: 0.02,
 	}
 	if d := cmp.Diff(live, got[28].Live, near); d != "" {
 		t.Errorf("the last live figures (-want +got):\n%s", d)
