@@ -9,8 +9,12 @@ import (
 	"github.com/slogate/slogate/internal/report"
 )
 
-// startProgress shows the run while it goes on.
+// startProgress shows the run while it goes on. In a bubble hours are over in
+// seconds, and nobody follows them.
 func (d *driver) startProgress() *report.Progress {
+	if d.bubble {
+		return nil
+	}
 	var log io.Writer
 	if testing.Testing() && testing.Verbose() {
 		log = os.Stdout

@@ -69,9 +69,10 @@ func startProgress(live func() Live, log io.Writer, t terminal) *Progress {
 }
 
 // Stop ends the progress and clears its line. It returns when the last write
-// has ended, or after 200 ms when that hangs. Calls after the first do nothing.
+// has ended, or after 200 ms when that hangs. Calls after the first do nothing,
+// nor does that of nil.
 func (p *Progress) Stop() {
-	if p.stopped.Swap(true) {
+	if p == nil || p.stopped.Swap(true) {
 		return
 	}
 	close(p.stop)
