@@ -110,7 +110,7 @@ const (
 	AnthropicMessages StandardAPI = "anthropic"       // Anthropic Messages
 	OllamaChat        StandardAPI = "ollama-chat"     // Ollama's own chat
 	OllamaGenerate    StandardAPI = "ollama-generate" // Ollama's own generate
-	TGIGenerate       StandardAPI = "tgi"             // text-generation-inference's generate_stream
+	TGIGenerate       StandardAPI = "tgi"             // text-generation-inference's generate_stream, which always streams
 	Embeddings        StandardAPI = "embeddings"      // OpenAI embeddings
 	Rerank            StandardAPI = "rerank"          // rerank as Cohere, Jina and vLLM have it
 )

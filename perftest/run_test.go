@@ -143,6 +143,7 @@ func TestRunRefuses(t *testing.T) {
 		"no certificate":    {func(s *perftest.Scenario) { s.Target.TLS.CAFile = "absent.pem" }, []string{`Target.TLS.CAFile is "absent.pem"`}, 0},
 		"no prompt file":    {func(s *perftest.Scenario) { s.Workload = fixtures.File{Path: "absent.jsonl"} }, []string{`absent.jsonl`}, 0},
 		"unknown model":     {func(s *perftest.Scenario) { s.Target.Model = "absent" }, []string{"404", `Target.Model is "absent"`, `"there"`, "PERFTEST_MODEL"}, 1},
+		"no whole answers":  {func(s *perftest.Scenario) { s.Target.NoStream, s.Target.API = true, perftest.TGIGenerate }, []string{"Target.NoStream is true", "always streams"}, 0},
 		"own parameter":     {func(s *perftest.Scenario) { s.Target.Params = map[string]any{"stream": false} }, []string{`Target.Params is "stream"`, "Target.NoStream"}, 0},
 	} {
 		t.Run(name, func(t *testing.T) {

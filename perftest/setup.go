@@ -262,6 +262,9 @@ func (r *run) check() (err error) {
 	if r.api, r.dialect, err = s.Target.speaks(); err != nil {
 		return err
 	}
+	if s.Target.NoStream && r.api == TGIGenerate {
+		return badField("Target.NoStream", true, "leave it out: generate_stream, to which TGIGenerate sends, always streams")
+	}
 	s.Target.API = r.api
 	if r.endpoint, err = parseURL(s.Target.URL, wire.Base(r.dialect), r.dialect.Path()); err != nil {
 		return err
