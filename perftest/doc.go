@@ -179,7 +179,8 @@
 //
 // # Following a run
 //
-// On a terminal a line shows how the run stands. [Scenario.Observers] get the
+// On a terminal a line shows how the run stands; elsewhere, with go test -v, it is
+// a line every ten seconds. [Scenario.Observers] get the
 // same figures once a second, and every request that has ended, for exporters
 // and live pages (perftest/export has some). However slow one is, it changes nothing of the run; what it
 // misses is counted.
@@ -202,4 +203,8 @@
 // deadline and at Ctrl-C with a partial result, and waits while another
 // process of this machine measures the same server (use go test -p 1 with
 // several packages: the wait counts against -timeout).
+//
+// In a testing/synctest bubble a run of an hour is over in a second, and times
+// are exact. No network reaches into one: [Target.Dial] has to be in memory, as
+// that of simserver.StartPipe, which fixtures.Server takes there.
 package perftest

@@ -10,6 +10,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/slogate/slogate/internal/bubble"
 )
 
 // Why a run's context ended.
@@ -32,7 +34,7 @@ const grace = 2 * time.Second
 // nothing.) A second Ctrl-C ends the process as if nobody had listened.
 func lifetime(t testing.TB) (ctx context.Context, stop func()) {
 	ctx, cancel := context.WithCancelCause(t.Context())
-	if inBubble() { // whose time is not the deadline's, and which signals cannot enter
+	if bubble.Inside() { // whose time is not the deadline's, and which signals cannot enter
 		return ctx, func() { cancel(nil) }
 	}
 	stopListening := onSignal(func() {
@@ -99,19 +101,8 @@ func mergedBy(t testing.TB) time.Time {
 
 // deadlineOf is the deadline of a test; benchmarks have none.
 func deadlineOf(t testing.TB) (time.Time, bool) {
-	if t, has := t.(interface{ Deadline() (time.Time, bool) }); has && !inBubble() {
+	if t, has := t.(interface{ Deadline() (time.Time, bool) }); has && !bubble.Inside() {
 		return t.Deadline()
 	}
 	return time.Time{}, false
-}
-
-// inBubble reports whether it is called in a testing/synctest bubble, where the
-// method Deadline of a test panics. It does not ask the test, which may be
-// wrapped (a struct with a testing.TB in it has no Deadline): the first
-// signal.Notify of a process would then start the runtime's goroutine for
-// signals in the bubble, and the next one would end the process. In a bubble
-// a time has no monotonic reading.
-func inBubble() bool {
-	now := time.Now()
-	return now == now.Round(0) // which strips it
 }

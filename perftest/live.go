@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/slogate/slogate/internal/bubble"
 	"github.com/slogate/slogate/internal/live"
 	"github.com/slogate/slogate/internal/meet"
 	"github.com/slogate/slogate/internal/record"
@@ -43,7 +44,7 @@ func holdLivePage() (release func()) {
 // It is nil where no page is asked for, in a shard that follows another, and in a
 // bubble, which no server can enter. An address that is in use is no fault of the run's.
 func (set settings) liveOn(t testing.TB) (*liveRun, error) {
-	if set.live == "" || inBubble() || set.follows() {
+	if set.live == "" || bubble.Inside() || set.follows() {
 		return nil, nil
 	}
 	if err := live.CheckAddr(set.live, set.liveOutside); err != nil {

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/slogate/slogate/internal/bubble"
 	"github.com/slogate/slogate/internal/meet"
 	"github.com/slogate/slogate/internal/report"
 )
@@ -72,7 +73,7 @@ func runOnce(t testing.TB, s Scenario, from passage) *Result {
 	defer stop()
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	r := &run{cancel: cancel, live: live, scenario: s, from: from, settings: set, test: t.Name(), bubble: inBubble(), grace: graceWithin(t), until: mergedBy(t), logf: func(format string, args ...any) { t.Helper(); t.Logf(format, args...) }}
+	r := &run{cancel: cancel, live: live, scenario: s, from: from, settings: set, test: t.Name(), bubble: bubble.Inside(), grace: graceWithin(t), until: mergedBy(t), logf: func(format string, args ...any) { t.Helper(); t.Logf(format, args...) }}
 	over, err := r.countMeeting()
 	if err != nil {
 		fatal("%s: %v", shown, err)

@@ -161,6 +161,25 @@ func TestRunRefuses(t *testing.T) {
 	}
 }
 
+// In a bubble a network is refused: a run would stand still until go test ends
+// the test, with nothing said but a dump of goroutines.
+func TestNoNetworkInABubble(t *testing.T) {
+	inResults(t)
+	real := simserver.Start(t, simserver.Profile{})
+	synctest.Test(t, func(t *testing.T) {
+		fatal := fatalOf(t, perftest.Scenario{
+			Target:   real.Target(),
+			Workload: fixtures.Prompts{Prompts: []string{"Hello"}, Output: 1},
+			Load:     perftest.Closed{KeepEnds: true, Concurrency: 1, Requests: 1},
+		})
+		require.Contains(t, fatal, "Target.Dial is nil: set it in a testing/synctest bubble")
+		require.Contains(t, fatal, "simserver.StartPipe")
+		_, err := simserver.Listen(simserver.Profile{}, "127.0.0.1:0")
+		require.ErrorContains(t, err, "use StartPipe")
+	})
+	require.Zero(t, real.Requests())
+}
+
 // The preflight says in one line what is wrong with a server, and what to set.
 func TestPreflight(t *testing.T) {
 	for name, c := range map[string]struct {

@@ -269,6 +269,9 @@ func (r *run) check() (err error) {
 	if r.endpoint, err = parseURL(s.Target.URL, wire.Base(r.dialect), r.dialect.Path()); err != nil {
 		return err
 	}
+	if r.bubble && s.Target.Dial == nil {
+		return badField("Target.Dial", "nil", "set it in a testing/synctest bubble, where no time passes while a network is waited for: simserver.StartPipe and fixtures.Server have targets with one; or run outside of the bubble")
+	}
 	if s.ServerMetrics != nil {
 		m, err := s.ServerMetrics.check(r.endpoint)
 		if err != nil {
