@@ -2,6 +2,7 @@ package perftest_test
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"net"
 	"os"
@@ -144,11 +145,22 @@ func TestExtendOfManySlots(t *testing.T) {
 	})
 }
 
+// notShort lets a test see what is done without -short, which lets plans be that
+// prove nothing.
+func notShort(t *testing.T) {
+	t.Helper()
+	if testing.Short() {
+		require.NoError(t, flag.Set("test.short", "false"))
+		t.Cleanup(func() { require.NoError(t, flag.Set("test.short", "true")) })
+	}
+}
+
 // What could not be proven is refused before anything is sent, with the number
 // that could: ceil(ln 0.05/ln 0.99) = 299, and by hand for p99.9 at 99 %: 4,603. A
 // goodput has no values near its limit, of which a minute without any would be proof:
 // 328 requests are worth 328 (1.6495/1.7291)^2 = 298.5.
 func TestPlanThatCannotProve(t *testing.T) {
+	notShort(t)
 	inResults(t)
 	for name, c := range map[string]struct {
 		load   perftest.Load
@@ -181,6 +193,7 @@ func TestPlanThatCannotProve(t *testing.T) {
 // the least, of two runs 394; 299 are needed. Where time may cut a conversation,
 // or the workload does not tell, each counts as one.
 func TestPlanOfConversations(t *testing.T) {
+	notShort(t)
 	inResults(t)
 	talk := fixtures.Conversations{Users: [][]string{{"a"}, {"b", "c", "d"}}, Output: 1}
 	p99 := []perftest.SLO{assert.TTFT(assert.P99).Below(time.Second)}
