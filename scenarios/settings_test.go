@@ -8,7 +8,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -61,15 +60,6 @@ func (s size) most() (n int) {
 		n = max(n, max(s.requests*c, s.least)+s.warmup().Requests)
 	}
 	return n
-}
-
-// within is a limit on a time of a real server. The simulated one, which may
-// share its processors with much else, gets five times as long.
-func within(target perftest.Target, limit time.Duration) time.Duration {
-	if target.Simulated {
-		return 5 * limit
-	}
-	return limit
 }
 
 // number is a variable's whole number, which has to be at least least.
