@@ -10,9 +10,9 @@ import (
 // BenchmarkLines are results in the Go benchmark format, for benchstat and what
 // else reads it: a line a run (of a repeated scenario, one for each of its runs),
 // with the direction of each unit. Simulated and partial runs are told from the
-// others, which benchstat then compares apart. Times are in nanoseconds, as those of go test
-// are. benchstat compares several runs of each side: Scenario.Repeat, or files
-// that have grown over runs (PERFTEST_BENCH).
+// others, which benchstat then compares apart. Times are in nanoseconds, as those
+// of go test are. benchstat compares several runs of each side: Scenario.Repeat,
+// or files that have grown over runs (PERFTEST_BENCH).
 func BenchmarkLines(results ...*Result) string {
 	var views []report.BenchmarkView
 	for _, r := range results {

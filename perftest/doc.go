@@ -180,10 +180,10 @@
 // # Following a run
 //
 // On a terminal a line shows how the run stands; elsewhere, with go test -v, it is
-// a line every ten seconds. [Scenario.Observers] get the
-// same figures once a second, and every request that has ended, for exporters
-// and live pages (perftest/export has some). However slow one is, it changes nothing of the run; what it
-// misses is counted.
+// a line every ten seconds. [Scenario.Observers] get the same figures once a
+// second, and every request that has ended, for exporters and live pages
+// (perftest/export has some). However slow one is, it changes nothing of the run;
+// what it misses is counted.
 //
 // # Comparing runs
 //

@@ -5,8 +5,15 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/slogate/slogate/internal/export"
 	"github.com/stretchr/testify/require"
 )
+
+// An exporter gives a hung endpoint up before the run gives up the exporter, which
+// can then say what was not taken.
+func TestExportersHaveLessPatienceThanRuns(t *testing.T) {
+	require.Less(t, export.Patience, grace)
+}
 
 // Of 10,000 requests at once, an observer that does not return gets the half of
 // its buffer that woke it, and after its return the buffer that has filled since.

@@ -71,7 +71,7 @@ func TestSend(t *testing.T) {
 
 func TestSendFails(t *testing.T) {
 	hung := Start(t, Config{URL: strings.Replace(exporttest.Hung(t), "user:hidden-password@", "", 1)})
-	hung.client.Timeout = exporttest.Impatience
+	exporttest.Hurry(t, hung.client)
 	exporttest.WarnsOnce(t, hung, "were not taken: no answer in time")
 	exporttest.WarnsOnce(t, Start(t, Config{URL: exporttest.Serve(t, func(w http.ResponseWriter, _ *http.Request) {
 		http.Error(w, "hidden", http.StatusServiceUnavailable)

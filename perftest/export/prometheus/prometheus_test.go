@@ -111,7 +111,7 @@ func TestPushWithPassword(t *testing.T) {
 
 func TestPushFails(t *testing.T) {
 	hung := Start(t, Config{PushURL: exporttest.Hung(t)})
-	hung.client.Timeout = exporttest.Impatience
+	exporttest.Hurry(t, hung.client)
 	exporttest.WarnsOnce(t, hung, "failed: no answer in time")
 	exporttest.WarnsOnce(t, Start(t, Config{PushURL: exporttest.Serve(t, func(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "hidden "+strings.Repeat("\x1b[31m", 1000), http.StatusForbidden)

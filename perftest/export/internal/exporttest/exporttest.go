@@ -14,6 +14,7 @@ import (
 
 	"github.com/slogate/slogate/fixtures"
 	"github.com/slogate/slogate/fixtures/simserver"
+	"github.com/slogate/slogate/internal/export"
 	"github.com/slogate/slogate/perftest"
 	"github.com/stretchr/testify/require"
 )
@@ -31,9 +32,14 @@ func Run(t *testing.T, observers ...perftest.Observer) *perftest.Result {
 	})
 }
 
-// Impatience is less than an exporter's patience with an endpoint that hangs, so
-// that a machine that stalls does not make the run give the exporter up first.
-const Impatience = 500 * time.Millisecond
+// Hurry takes the patience that all exporters have with an endpoint that hangs from
+// one of them, and gives it less, so that a machine that stalls does not make the
+// run give the exporter up first.
+func Hurry(t *testing.T, client *http.Client) {
+	t.Helper()
+	require.Equal(t, export.Patience, client.Timeout)
+	client.Timeout = 500 * time.Millisecond
+}
 
 // Hung is the URL of a server that takes connections and says nothing.
 func Hung(t *testing.T) string {
